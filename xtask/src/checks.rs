@@ -572,6 +572,12 @@ pub fn one_key_derivation(workspace: &Workspace) -> Result<Done> {
     Ok("at most two bare BLAKE3 hashes of 64 bytes".into())
 }
 
+pub fn refused_http(workspace: &Workspace) -> Result<Done> {
+    let arguments = ["bench", "http", "--check"];
+    workspace.logged("refused-http", &mut workspace.command(demo::build(workspace)?, &arguments))?;
+    Ok("at most 1 ms for a signed HTTP message that is refused".into())
+}
+
 /// Returns the toolchain that this machine lacks for sanitizers and fuzzing.
 pub fn nightly_missing() -> Option<&'static str> {
     (!fuzzing::nightly()).then_some("the nightly toolchain")

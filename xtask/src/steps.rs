@@ -338,6 +338,7 @@ pub const STEPS: &[Step] = &[
         .needs(&["valgrind"])
         .lacks(instructions::missing),
     full("speed", "one key derivation", OF_SPEED, checks::one_key_derivation),
+    full("speed", "refused http messages", OF_SPEED, checks::refused_http),
     //
     full("bindings", "published wheel", OF_BINDINGS, |it| python::check_published(it).map(Done::from))
         .needs(&["python3"]),

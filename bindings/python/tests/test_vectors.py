@@ -227,7 +227,7 @@ def test_delegation() -> None:
 
 
 def test_http_signatures() -> None:
-    vectors, judge = read_for("httpsig", 125)
+    vectors, judge = read_for("httpsig", 180)
     trust = judge.cards()
 
     def fields(message: Vector) -> list[tuple[str, str]]:
@@ -242,6 +242,7 @@ def test_http_signatures() -> None:
         message, replay = vector["message"], ReplayCache(vector.get("capacity", 100))
         asked: Vector = {
             "resolver": trust, "replay": replay, "required": vector.get("required", []), "tag": vector.get("tag"),
+            "signer": vector.get("from"),
             "role": "signing" if vector.get("relationship") == "capabilityInvocation" else "identity",
             "max_age": vector.get("maxAge", 120), "now": vector["now"],
         }  # fmt: skip
@@ -268,7 +269,7 @@ def test_http_signatures() -> None:
 
 
 def test_credentials_and_presentations() -> None:
-    vectors, judge = read_for("vc-jwt", 97)
+    vectors, judge = read_for("vc-jwt", 120)
     trust = judge.cards()
     for vector in vectors:
         common: Vector = {"resolver": trust, "now": vector.get("now")}
@@ -286,7 +287,7 @@ def test_credentials_and_presentations() -> None:
 
 
 def test_status_lists() -> None:
-    vectors, judge = read_for("status", 50)
+    vectors, judge = read_for("status", 53)
     trust, lists = judge.cards(), StatusStore()
     for vector in vectors:
         if vector["kind"] == "list":
@@ -511,7 +512,7 @@ def jws(vector: Vector, keys: dict[str, Vector], judge: Judge) -> None:
 
 
 def test_what_the_data_model_asks_of_credentials() -> None:
-    vectors, judge = read_for("vc", 257)
+    vectors, judge = read_for("vc", 269)
     checks = {"credential": gambeson.check_credential, "presentation": gambeson.check_presentation}
     for vector in vectors:
         if vector["kind"] in checks:
@@ -528,7 +529,7 @@ def test_what_the_data_model_asks_of_credentials() -> None:
 
 
 def test_what_did_core_asks_of_documents() -> None:
-    vectors, judge = read_for("did", 264)
+    vectors, judge = read_for("did", 265)
     functions: dict[str, Callable[..., dict[str, Any]]] = {
         "resolve": gambeson.resolve_did,
         "resolveRepresentation": gambeson.resolve_representation,
@@ -585,7 +586,7 @@ def whole_url(did: str, path: str, query: str, fragment: str) -> str:
 
 
 def test_selective_disclosure() -> None:
-    vectors, judge = read_for("sd-jwt", 73)
+    vectors, judge = read_for("sd-jwt", 77)
     trust = judge.cards()
     for vector in vectors:
         if vector["kind"] != "presented":

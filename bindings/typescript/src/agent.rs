@@ -87,9 +87,9 @@ pub fn ask(agent: &mut Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
             let terms = http::Terms {
                 components: messages::components(input, "components")?,
                 role: if input.flag("capability")? { Role::Signing } else { Role::Identity },
+                label: input.text_if("label")?.unwrap_or("gambeson").to_owned(),
                 tag: input.text_if("tag")?.map(str::to_owned),
                 lifetime: input.number_if("lifetime")?.unwrap_or(http::MAX_AGE),
-                ..http::Terms::default()
             };
             let added = http::sign(agent, message, &terms, input.now()?)?;
             said(added.iter().map(|(name, value)| texts([&**name, value])).collect::<Value>())

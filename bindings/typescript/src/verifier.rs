@@ -391,6 +391,7 @@ fn message(verifier: &mut Verifier, input: &Input<'_>) -> Result<Answer> {
                 false => Relationship::Authentication,
             },
             tag: input.text_if("tag")?.map(str::to_owned),
+            signer: input.text_if("signer")?.map(str::parse).transpose()?,
             max_age: input.number_if("maxAge")?.unwrap_or(http::MAX_AGE),
         };
         let (now, mut seen) = (input.now()?, PendingReplay::default());

@@ -28,25 +28,25 @@ const EXPECTED = {
   "data-integrity": { "card-log": [2, 0], credential: [7, 29], signature: [1, 0] },
   delegation: { cards: [5, 0], token: [107, 0], authorize: [37, 146] },
   did: {
-    did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [18, 27],
+    did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [19, 27],
   },
-  httpsig: { cards: [2, 0], http: [20, 103] },
+  httpsig: { cards: [2, 0], http: [52, 126] },
   json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 23], multikey: [0, 8] },
   log: { inclusion: [10, 8], consistency: [12, 9], proof: [2, 22] },
   memory: { object: [3, 6], manifest: [3, 15] },
   recovery: { words: [7, 9], keystore: [2, 24], age: [1, 4] },
-  "sd-jwt": { "card-log": [3, 0], presented: [14, 56] },
+  "sd-jwt": { "card-log": [3, 0], presented: [16, 58] },
   sealed: { sealed: [10, 57] },
   "signed-file": { "signed-file": [6, 42] },
   state: { state: [8, 24] },
-  status: { "card-log": [2, 0], list: [3, 13], credential: [11, 21] },
-  vc: { credential: [62, 108], presentation: [13, 27], secured: [8, 13], "secured-presentation": [8, 18] },
-  "vc-jwt": { "card-log": [3, 0], credential: [9, 39], presentation: [8, 38] },
+  status: { "card-log": [2, 0], list: [3, 13], credential: [12, 23] },
+  vc: { credential: [64, 112], presentation: [15, 29], secured: [8, 13], "secured-presentation": [9, 19] },
+  "vc-jwt": { "card-log": [3, 0], credential: [10, 48], presentation: [15, 44] },
 };
 
 test("every vector of every file is judged, here or beside, or cannot exist here", () => {
-  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 2239);
+  assert.equal(Object.values(FILES).reduce((sum, one) => sum + one, 0), 2337);
   // Sessions are not in the package.
   const files = readdirSync(new URL("../../../vectors", import.meta.url)).filter((name) => name.endsWith(".json") && name !== "session.json");
   assert.deepEqual(files.sort(), Object.keys(FILES).map((name) => `${name}.json`).sort());
@@ -243,7 +243,7 @@ function wholeUrl({ did, path, query, fragment }) {
 
 judge("httpsig", EXPECTED.httpsig, {
   cards: known,
-  http({ message, tag, relationship, required, maxAge, capacity, repeat, now }, all) {
+  http({ message, tag, from: signer, relationship, required, maxAge, capacity, repeat, now }, all) {
     const verifier = cards(all, { capacity });
     const described = ({ method, target, status, fields, body, request }) => ({
       ...(status === undefined ? { method, url: target } : { status }),
@@ -251,12 +251,12 @@ judge("httpsig", EXPECTED.httpsig, {
       ...(body === undefined ? {} : { body: utf8(body) }),
       ...(request === undefined ? {} : { request: described(request) }),
     });
-    const options = { now, capability: relationship === "capabilityInvocation", tag, required, maxAge };
+    const options = { now, capability: relationship === "capabilityInvocation", tag, signer, required, maxAge };
     const verify = () => (message.status === undefined ? verifier.request(described(message), options) : verifier.response(described(message), options));
     if (repeat) verify();
-    const { signer, label, base, components } = verify();
+    const { signer: key, label, base, components } = verify();
     assert.deepEqual(components, base.split("\n").slice(0, -1).map((line) => line.split(": ")[0]));
-    return { signer, label, base };
+    return { signer: key, label, base };
   },
 });
 

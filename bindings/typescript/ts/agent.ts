@@ -171,6 +171,8 @@ export interface HttpOptions {
 export interface HttpSignOptions extends HttpOptions {
   /** Names of components (RFC 9421, §2) in the place of the usual ones. */
   components?: string[];
+  /** The name among the signatures of the message; `gambeson` by default. */
+  label?: string;
   /** For how many seconds it is good; two minutes by default. */
   lifetime?: number;
 }

@@ -155,6 +155,8 @@ export interface CallOptions {
 export interface HttpVerifyOptions extends HttpOptions {
   /** Components that must be signed besides the usual ones. */
   required?: string[];
+  /** The DID that must have signed; it chooses among several signatures, as `tag` does. */
+  signer?: string;
   /** How many seconds old a signature may be; two minutes by default. */
   maxAge?: number;
 }

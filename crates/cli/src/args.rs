@@ -486,6 +486,8 @@ pub struct Open {
 pub enum BenchSubject {
     /// The rows of the published agent benchmark, under the names that they have there
     Agent,
+    /// Signed HTTP messages: one that is verified, and such as are refused
+    Http,
     /// What groups cost (MLS), on the suite of most channels and on a classical one beside it
     Mls,
     /// What `cargo xtask instructions` counts of groups
@@ -499,7 +501,8 @@ pub struct Bench {
     /// Another table than that of all our operations
     #[arg(value_enum)]
     pub subject: Option<BenchSubject>,
-    /// Fail if a promise is missed; of `agent`: that one key derivation takes at most twice a bare BLAKE3 hash of 64 bytes
+    /// Fail if a promise is missed; of `agent`: that one key derivation takes at most twice a bare BLAKE3 hash of 64 bytes; of `http`: that a
+    /// refused message takes at most 1 ms
     #[arg(long, requires = "subject")]
     pub check: bool,
     /// Members of the groups of `mls`

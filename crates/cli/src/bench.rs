@@ -8,12 +8,14 @@
 //!
 //! * `ours`: the operations of this project
 //! * `agent`: the rows of the published agent benchmark, ours and RustCrypto's, and what a derivation may cost
+//! * `http`: signed HTTP messages, and what a refused one may cost
 //! * `mls`: groups
 //! * `classical`: BLAKE3, XChaCha20-Poly1305, RSA, finite-field Diffie-Hellman, P-256, X25519 and X448 of other crates
 //! * this file: the clock and the table
 
 mod agent;
 mod classical;
+mod http;
 pub mod mls;
 mod ours;
 
@@ -22,6 +24,7 @@ use crate::console::{Console, duration, grouped};
 use crate::error::{Error, Status};
 use gambeson::cpu::{self, Level};
 use serde_json::json;
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Something to measure: made when its turn comes, then called over and over.
@@ -61,7 +64,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     match options.subject {
         Some(BenchSubject::Mls) => return mls::bench(console, options, &[]),
         Some(BenchSubject::MlsCounted) => return mls::counted(console, options),
-        Some(BenchSubject::Agent) | None => {}
+        Some(BenchSubject::Agent | BenchSubject::Http) | None => {}
     }
     let wanted = |case: &&Case| {
         let name = format!("{} {} {}", case.algorithm, case.operation, case.form).to_lowercase();
@@ -69,6 +72,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     };
     let cases: Vec<Case> = match options.subject {
         Some(BenchSubject::Agent) => agent::cases(),
+        Some(BenchSubject::Http) => http::cases(),
         _ => ours::cases().into_iter().chain(classical::cases()).collect(),
     };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
@@ -93,18 +97,21 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
         "by",
         "median",
         "a second",
-        if options.subject.is_some() { "  published" } else { "" }
+        if options.subject == Some(BenchSubject::Agent) { "  published" } else { "" }
     ))?;
     let bar = console.steps_bar(cases.len() as u64, "measuring");
+    let mut medians = Vec::new();
     for case in cases {
         bar.set_message(format!("{} {}", case.algorithm, case.operation));
         let timing = measure((case.prepare)(), Duration::from_secs_f64(options.seconds));
         bar.suspend(|| row(console, case, &timing))?;
+        medians.push((case, timing.median_ns));
         bar.inc(1);
     }
     bar.finish_and_clear();
     match options.subject {
         Some(BenchSubject::Agent) => agent::derivation(console, options),
+        Some(BenchSubject::Http) => http::check(console, options, &medians),
         _ => Ok(Status::Done),
     }
 }

@@ -60,6 +60,7 @@ impl Envelope {
         ]);
         if !self.status.is_empty() {
             credential.insert("credentialStatus".into(), self.status.clone().into());
+            crate::vc::check_entries(&credential)?;
         }
         let mut header = header(agent, "vc+jwt");
         header.insert("cty".into(), "vc".into());

@@ -73,6 +73,8 @@ reasons! {
     LongLived = "long-lived",
     /// The signature leaves out what must be signed.
     Uncovered = "uncovered",
+    /// Signed by another than the one who was asked for.
+    OtherSigner = "other-signer",
     /// The body is not the one whose hash is stated.
     WrongDigest = "wrong-digest",
     /// The chain begins with somebody whom nobody here trusts for this.

@@ -7,32 +7,46 @@ use crate::action::CLOCK_SKEW;
 use crate::document::{Kind, Relationship};
 use crate::error::bad;
 use crate::{
-    Agent, Algorithm, DidUrl, Error, Reason, ReplayCache, ReplayId, Resolver, Result, Role, Timestamp,
-    Verified, VerifyingKey, encoding,
+    Agent, Did, DidUrl, Error, Reason, ReplayCache, ReplayId, Resolver, Result, Role, Timestamp, Verified,
+    encoding,
 };
 use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
 use sha2::{Digest, Sha256, Sha512};
 
 mod component;
 mod message;
+mod signature;
+#[cfg(test)]
+mod tests;
 
 pub use component::Component;
 pub use message::Message;
+pub use signature::Signature;
 
-/// The longest `signature` or `signature-input` that is read, in bytes over all fields of the name.
+use component::Parsed;
+use signature::{MAX_NONCE, check_components, inputs, signature_base};
+
+/// The most bytes of a message that is read besides its content: its target, and the names and values of its fields. And the most of what is
+/// covered of them.
+pub const MAX_HEAD: usize = 128 << 10;
+
+/// The most fields of a message that is read.
+pub const MAX_FIELDS: usize = 256;
+
+/// The longest field that is read as a dictionary, such as `signature`, in bytes over all fields of the name.
 pub const MAX_FIELD: usize = 32 << 10;
 
 /// The most components of a signature.
 pub const MAX_COMPONENTS: usize = 64;
 
-/// The most signatures of a message that are read.
+/// The most signatures of a message that is read.
 pub const MAX_SIGNATURES: usize = 8;
+
+/// The most parameters of a query of which one is covered.
+pub const MAX_PARAMETERS: usize = 1024;
 
 /// How old a signature may be, in seconds, unless a [`Policy`] says otherwise.
 pub const MAX_AGE: u64 = 120;
-
-/// The longest nonce, in bytes of text.
-const MAX_NONCE: usize = 256;
 
 /// How a message is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,8 +105,9 @@ impl Default for Terms {
 ///
 /// # Errors
 ///
-/// [`Reason::BadForm`] for a message without what shall be signed, or whose framing [`verify`] refuses; [`Reason::WrongPurpose`] for another role than the
-/// two; [`Reason::NoRandomness`].
+/// What every verifier would refuse: [`Reason::TooLarge`], [`Reason::BadForm`] for a message without what shall be signed, with ambiguous
+/// framing or a signature of this label, [`Reason::WrongDigest`] for another `content-digest` than the body's. [`Reason::WrongPurpose`] for
+/// another role than the two; [`Reason::NoRandomness`].
 pub fn sign(
     agent: &Agent,
     message: &Message<'_>,
@@ -103,10 +118,19 @@ pub fn sign(
         Role::Identity | Role::Signing => agent.key(terms.role).algorithm(),
         _ => return Err(Error::new(Reason::WrongPurpose, "HTTP is signed as identity or as signing")),
     };
-    message.check_framing()?;
+    message.check()?;
+    let others = inputs(message, None)?;
+    if others.len() >= MAX_SIGNATURES {
+        return Err(too_large("signatures", others.len() + 1, MAX_SIGNATURES));
+    }
+    if others.iter().any(|(label, _)| *label == terms.label) {
+        return Err(bad(format_args!("the label {} is taken: use another", terms.label)));
+    }
     let mut added = Vec::new();
-    if let Some(body) = message.body.filter(|_| !message.has("content-digest")) {
-        added.push(("content-digest".to_owned(), content_digest(body)));
+    match message.body {
+        Some(body) if message.has("content-digest") => check_content_digest(message, body)?,
+        Some(body) => added.push(("content-digest".to_owned(), content_digest(body))),
+        None => {}
     }
     let fields = [message.fields, &added].concat();
     let message = Message { fields: &fields, ..*message };
@@ -114,6 +138,7 @@ pub fn sign(
         true => default_components(&message)?,
         false => terms.components.clone(),
     };
+    check_components(&components)?;
     let nonce = encoding::encode(&agent.random(&[b"http"])?.expose()[..16]);
     let mut input =
         sfv::InnerList::new(components.iter().map(|component| component.item().clone()).collect());
@@ -145,7 +170,7 @@ pub fn sign(
     }
     let label = sfv::KeyRef::from_str(&terms.label)
         .map_err(|_| bad("the label of a signature is a key of structured fields"))?;
-    let base = signature_base(&message, &components, &input)?;
+    let base = signature_base(&message, &components, &input, &mut Parsed::default())?;
     let signature = agent.key(terms.role).sign(b"", base.as_bytes())?;
     let member = |entry: ListEntry| {
         let mut out = sfv::DictSerializer::new();
@@ -181,185 +206,6 @@ fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
     names
 }
 
-/// The bytes that are signed (RFC 9421, §2.5).
-fn signature_base(message: &Message<'_>, components: &[Component], input: &sfv::InnerList) -> Result<String> {
-    let mut base = String::new();
-    for (index, component) in components.iter().enumerate() {
-        if components[..index].contains(component) {
-            return Err(bad(format_args!("{component} is covered twice")));
-        }
-        base += &format!("{component}: {}\n", component.value(message)?);
-    }
-    let parameters = component::serialize(&ListEntry::InnerList(input.clone()));
-    base += &format!("\"@signature-params\": {parameters}");
-    Ok(base)
-}
-
-/// A signature of a message that was read, and not verified.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Signature {
-    label: String,
-    components: Vec<Component>,
-    created: Option<Timestamp>,
-    expires: Option<Timestamp>,
-    nonce: Option<String>,
-    algorithm: Option<Algorithm>,
-    key_id: Option<String>,
-    tag: Option<String>,
-    base: String,
-    bytes: Vec<u8>,
-}
-
-impl Signature {
-    /// Reads every signature of a message whose tag is this, or every one, and makes the bytes that it is of.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::TooLarge`], beyond [`MAX_SIGNATURES`] too; [`Reason::BadForm`] for fields that are not those of RFC 9421, components that are not
-    /// understood or not in the message, and parameters that are not known; [`Reason::BadAlgorithm`].
-    pub fn read(message: &Message<'_>, tag: Option<&str>) -> Result<Vec<Self>> {
-        let found = Unread::of(message, tag)?;
-        if found.len() > MAX_SIGNATURES {
-            return Err(Error::new(
-                Reason::TooLarge,
-                format_args!("{} signatures, at most {MAX_SIGNATURES} are read", found.len()),
-            ));
-        }
-        found.into_iter().map(|unread| unread.read(message)).collect()
-    }
-
-    fn read_one(
-        message: &Message<'_>,
-        label: &str,
-        input: &sfv::InnerList,
-        signature: Option<&ListEntry>,
-    ) -> Result<Self> {
-        let Some(ListEntry::Item(Item { bare_item: BareItem::ByteSequence(bytes), .. })) = signature else {
-            return Err(bad(format_args!("signature has no bytes for {label}")));
-        };
-        if input.items.len() > MAX_COMPONENTS {
-            return Err(Error::new(
-                Reason::TooLarge,
-                format_args!("{} components, at most {MAX_COMPONENTS} are read", input.items.len()),
-            ));
-        }
-        let components = input.items.iter().map(Component::from_item).collect::<Result<Vec<_>>>()?;
-        let mut signature = Self {
-            label: label.to_owned(),
-            base: signature_base(message, &components, input)?,
-            bytes: bytes.clone(),
-            components,
-            created: None,
-            expires: None,
-            nonce: None,
-            algorithm: None,
-            key_id: None,
-            tag: None,
-        };
-        for (name, value) in &input.params {
-            match (name.as_str(), value) {
-                ("created", BareItem::Integer(seconds)) => signature.created = Some(timestamp(*seconds)?),
-                ("expires", BareItem::Integer(seconds)) => signature.expires = Some(timestamp(*seconds)?),
-                ("nonce", BareItem::String(nonce)) => signature.nonce = Some(nonce.as_str().to_owned()),
-                ("alg", BareItem::String(name)) => {
-                    let found = Algorithm::ALL.into_iter().find(|it| it.http() == name.as_str());
-                    signature.algorithm = Some(found.ok_or_else(|| {
-                        Error::new(Reason::BadAlgorithm, format_args!("{name:?} is not ML-DSA"))
-                    })?);
-                }
-                ("keyid", BareItem::String(id)) => signature.key_id = Some(id.as_str().to_owned()),
-                ("tag", BareItem::String(tag)) => signature.tag = Some(tag.as_str().to_owned()),
-                _ => return Err(bad(format_args!("the parameter {name} of a signature is not understood"))),
-            }
-        }
-        Ok(signature)
-    }
-
-    /// Verifies the signature by a key that the caller chose: the bytes, and nothing about time or who may.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::BadAlgorithm`] if `alg` names another than the key's; [`Reason::BadSignature`].
-    pub fn verify_with(&self, key: &VerifyingKey) -> Result<()> {
-        if self.algorithm.is_some_and(|algorithm| algorithm != key.algorithm()) {
-            return Err(Error::new(
-                Reason::BadAlgorithm,
-                format_args!("the signature names another algorithm than {}", key.algorithm()),
-            ));
-        }
-        key.verify(b"", self.base.as_bytes(), &self.bytes)
-    }
-
-    /// The name among the signatures of the message.
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// What is covered.
-    pub fn components(&self) -> &[Component] {
-        &self.components
-    }
-
-    /// What it is for.
-    pub fn tag(&self) -> Option<&str> {
-        self.tag.as_deref()
-    }
-
-    /// The key that it names.
-    pub fn key_id(&self) -> Option<&str> {
-        self.key_id.as_deref()
-    }
-
-    /// The bytes that are signed.
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-}
-
-/// A member of `signature-input` with the one of `signature` by its label; nothing of the message was looked at.
-struct Unread {
-    label: String,
-    input: sfv::InnerList,
-    signature: Option<ListEntry>,
-}
-
-impl Unread {
-    fn of(message: &Message<'_>, tag: Option<&str>) -> Result<Vec<Self>> {
-        let inputs = dictionary(message, "signature-input")?;
-        let mut signatures = dictionary(message, "signature")?;
-        let of_tag = |list: &sfv::InnerList| match tag {
-            None => true,
-            Some(tag) => {
-                matches!(list.params.get("tag"), Some(BareItem::String(found)) if found.as_str() == tag)
-            }
-        };
-        let mut found = Vec::new();
-        for (label, entry) in inputs {
-            let ListEntry::InnerList(input) = entry else {
-                return Err(bad(format_args!("{label} in signature-input is not a list of components")));
-            };
-            if of_tag(&input) {
-                let signature = signatures.swap_remove(label.as_str());
-                found.push(Self { label: label.as_str().to_owned(), input, signature });
-            }
-        }
-        Ok(found)
-    }
-
-    fn read(self, message: &Message<'_>) -> Result<Signature> {
-        Signature::read_one(message, &self.label, &self.input, self.signature.as_ref())
-    }
-}
-
-impl core::fmt::Debug for Signature {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Signature")
-            .field("label", &self.label)
-            .field("base", &self.base)
-            .finish_non_exhaustive()
-    }
-}
-
 /// What a verifier asks of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -372,28 +218,40 @@ pub struct Policy {
     pub relationship: Relationship,
     /// Only signatures with this tag count.
     pub tag: Option<String>,
+    /// Only signatures by keys of this DID count.
+    pub signer: Option<Did>,
     /// How old a signature may be, in seconds.
     pub max_age: u64,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { required: Vec::new(), relationship: Relationship::Authentication, tag: None, max_age: MAX_AGE }
+        Self {
+            required: Vec::new(),
+            relationship: Relationship::Authentication,
+            tag: None,
+            signer: None,
+            max_age: MAX_AGE,
+        }
     }
 }
 
 /// Verifies the one signature of a message that the policy speaks of, and remembers its nonce.
 ///
-/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Whoever reads the message must not
+/// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Signatures of other algorithms or by
+/// keys without a DID may stand beside it, as proxies add them. Whoever reads the message must not
 /// find other bytes in it: `Content-Length` fits the body, there is no `Transfer-Encoding`, and fields such as `Host` stand once. Anybody's
 /// signature verifies and takes room in `replay`: see [`ReplayCache`].
 ///
+/// What costs little is checked first: bounds, form, coverage and time before the signer is resolved, and only then the signature, and the
+/// digest of the body last.
+///
 /// # Errors
 ///
-/// [`Reason::BadForm`] for such a message; [`Reason::Unsecured`] without such a signature; as [`Signature::read`]; [`Reason::BadForm`] for
-/// several, or without `created`, `nonce` or `keyid`; [`Reason::Uncovered`]; [`Reason::WrongDigest`]; [`Reason::NotYetValid`],
-/// [`Reason::Expired`]; what the resolver and the key say; [`Reason::BadAlgorithm`], [`Reason::BadSignature`];
-/// [`Reason::Replayed`], [`Reason::CacheFull`].
+/// [`Reason::TooLarge`], [`Reason::BadForm`] for such a message; [`Reason::Unsecured`] without such a signature; as [`Signature::read`];
+/// [`Reason::BadForm`] for several, or without `created`, `nonce` or `keyid`; [`Reason::OtherSigner`]; [`Reason::Uncovered`];
+/// [`Reason::NotYetValid`], [`Reason::Expired`]; what the resolver and the key say; [`Reason::BadAlgorithm`], [`Reason::BadSignature`];
+/// [`Reason::WrongDigest`]; [`Reason::Replayed`], [`Reason::CacheFull`].
 pub fn verify(
     message: &Message<'_>,
     policy: &Policy,
@@ -401,57 +259,38 @@ pub fn verify(
     now: Timestamp,
     replay: &mut dyn ReplayCache,
 ) -> Result<Verified<Signature>> {
-    message.check_framing()?;
-    let mut found = Unread::of(message, policy.tag.as_deref())?;
-    let signature = match (found.pop(), found.is_empty()) {
-        (Some(one), true) => one.read(message)?,
-        (None, _) => return Err(Error::new(Reason::Unsecured, "the message has no signature of this tag")),
-        _ => return Err(bad("the message has several signatures; a tag would tell which one counts")),
-    };
+    message.check()?;
+    let (label, input) = signature::choose(message, policy)?;
+    let mut signature = Signature::of_input(label, &input)?;
     signature.covers(message, policy)?;
     let lacks = |name: &str| bad(format_args!("the signature has no {name}"));
     let created = signature.created.ok_or_else(|| lacks("created"))?;
-    let nonce = signature.nonce.as_deref().ok_or_else(|| lacks("nonce"))?;
+    let nonce = signature.nonce.clone().ok_or_else(|| lacks("nonce"))?;
     if nonce.is_empty() || nonce.len() > MAX_NONCE {
         return Err(bad(format_args!("a nonce has 1 to {MAX_NONCE} characters")));
     }
     let signer = DidUrl::of_key(signature.key_id.as_deref().ok_or_else(|| lacks("keyid"))?)?;
+    if let Some(did) = policy.signer.as_ref().filter(|did| *did != signer.did()) {
+        let what = format_args!("signed by {}, not by {did}", signer.did());
+        return Err(Error::new(Reason::OtherSigner, what));
+    }
     let end = created.after(policy.max_age);
     let end = signature.expires.map_or(end, |expires| expires.min(end));
     now.after(CLOCK_SKEW).within(Some(created), None, "the signature")?;
     now.within(None, Some(end), "the signature")?;
+    signature.take_bytes(&dictionary(message, "signature")?)?;
+    signature.check_length()?;
     let document = resolver.resolve(signer.did(), now)?;
-    signature.verify_with(document.key_for(&signer, Kind::JsonWebKey, policy.relationship, now)?)?;
-    replay.remember(&ReplayId::new("http", signer.did(), nonce), end, now)?;
-    Ok(Verified::new(signature, signer))
-}
-
-impl Signature {
-    fn covers(&self, message: &Message<'_>, policy: &Policy) -> Result<()> {
-        let mut required = policy.required.clone();
-        if required.is_empty() {
-            let default = bound_components(message);
-            required = default.into_iter().map(str::parse).collect::<Result<_>>()?;
-        }
-        let digest: Component = "content-digest".parse()?;
-        let digested = self.components.contains(&digest);
-        if message.body.is_some_and(|body| !body.is_empty()) {
-            required.push(digest);
-            for name in OF_CONTENT.into_iter().filter(|name| message.has(name)) {
-                required.push(name.parse()?);
-            }
-        }
-        if let Some(missing) = required.iter().find(|component| !self.components.contains(component)) {
-            return Err(Error::new(
-                Reason::Uncovered,
-                format_args!("the signature does not cover {missing}"),
-            ));
-        }
-        match message.body.filter(|_| digested) {
-            Some(body) => check_content_digest(message, body),
-            None => Ok(()),
-        }
+    let key = document.key_for(&signer, Kind::JsonWebKey, policy.relationship, now)?;
+    signature.check_algorithm(key)?;
+    signature.make_base(message, &input, &mut Parsed::default())?;
+    signature.verify_with(key)?;
+    let digest = "content-digest".parse()?;
+    if let Some(body) = message.body.filter(|_| signature.components().contains(&digest)) {
+        check_content_digest(message, body)?;
     }
+    replay.remember(&ReplayId::new("http", signer.did(), &nonce), end, now)?;
+    Ok(Verified::new(signature, signer))
 }
 
 /// The value of `content-digest` for a body: SHA-512, which every suite allows (RFC 9530, §2).
@@ -471,6 +310,8 @@ pub fn check_content_digest(message: &Message<'_>, body: &[u8]) -> Result<()> {
     let digests = dictionary(message, "content-digest")?;
     let mut compared = 0;
     for (name, entry) in &digests {
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.hashes += 1);
         let computed = match name.as_str() {
             "sha-256" => Sha256::digest(body).to_vec(),
             "sha-512" => Sha512::digest(body).to_vec(),
@@ -497,16 +338,15 @@ fn dictionary(message: &Message<'_>, name: &str) -> Result<Dictionary> {
     let values: Vec<&str> = message.field(name).collect();
     let len: usize = values.iter().map(|value| value.len()).sum();
     if len > MAX_FIELD {
-        return Err(Error::new(
-            Reason::TooLarge,
-            format_args!("{len} bytes of {name}, at most {MAX_FIELD} are read"),
-        ));
+        return Err(too_large(name, len, MAX_FIELD));
     }
+    #[cfg(test)]
+    crate::counts::add(|counts| counts.parses += 1);
     Parser::new(&values.join(", "))
         .parse()
         .map_err(|error| bad(format_args!("the field {name} is not a dictionary: {error}")))
 }
 
-fn timestamp(seconds: sfv::Integer) -> Result<Timestamp> {
-    u64::try_from(i64::from(seconds)).map(Timestamp).map_err(|_| bad("a time before 1970"))
+fn too_large(what: &str, found: usize, most: usize) -> Error {
+    Error::new(Reason::TooLarge, format_args!("{what}: {found}, at most {most} are read"))
 }

@@ -146,6 +146,8 @@ impl VerifyingKey {
     ///
     /// [`Reason::BadSignature`].
     pub fn verify(&self, context: &[u8], message: &[u8], signature: &[u8]) -> Result<()> {
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.verifications += 1);
         let refused = || Error::new(Reason::BadSignature, "the signature does not fit the key and the bytes");
         let message = Message::pure(message, context).map_err(|_| refused())?;
         each!(Verifying, &self.0, key => key.verify(message, signature)).map_err(|_| refused())

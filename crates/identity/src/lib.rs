@@ -25,6 +25,8 @@ mod agent;
 pub mod approval;
 pub mod backup;
 mod card;
+#[cfg(test)]
+mod counts;
 pub mod delegation;
 mod did;
 mod digest;

@@ -73,8 +73,8 @@ pub fn resolve_representation(
     answer(found(resolver, did.parse(), INVALID_DID, now).and_then(|document| represented(&document, accept)))
 }
 
-/// `dereference` (§7.2): of a DID alone its document, of another URL the verification method or service that has it as `id`. `accept` is as
-/// in [`resolve_representation`]. No parameter of §3.2.1 chooses another version or a service; `versionTime` must be a time all the same.
+/// `dereference` (§7.2): of a DID alone its document, of another URL the verification method or service that has it as `id`, in JSON-LD with
+/// the `@context` of the document. `accept` is as in [`resolve_representation`]. No parameter of §3.2.1 chooses another version or a service; `versionTime` must be a time all the same.
 pub fn dereference(resolver: &dyn Resolver, url: &str, accept: Option<&str>, now: Timestamp) -> Resolution {
     let parsed = url.parse::<DidUrl>().and_then(|url| version_time(url.query()).map(|()| url));
     answer(parsed.map_err(|error| (INVALID_DID_URL, error)).and_then(|url| {
@@ -86,7 +86,12 @@ pub fn dereference(resolver: &dyn Resolver, url: &str, accept: Option<&str>, now
         let named = document.part(&url).ok_or_else(|| {
             (NOT_FOUND, Error::new(Reason::UnknownKey, format_args!("the document has nothing under {url}")))
         })?;
-        Ok(Resolution { content: Some(named.clone()), content_metadata: Map::new(), ..whole })
+        let mut part = named.clone();
+        // In JSON-LD a part means what the contexts of its document say.
+        if let Some(context) = whole.content.as_ref().and_then(|whole| whole.get("@context")) {
+            part.insert("@context".into(), context.clone());
+        }
+        Ok(Resolution { content: Some(part), content_metadata: Map::new(), ..whole })
     }))
 }
 

@@ -50,6 +50,7 @@ pub use credential::{Credential, CredentialBuilder, MAX_CREDENTIAL};
 pub use model::{CONTEXT, UNDEFINED_TERMS, check_credential, check_presentation};
 pub use presentation::{Binding, MAX_CREDENTIALS, MAX_PRESENTATION, Presentation, Request};
 pub use sd_jwt::{KeyBinding, MAX_DISCLOSURES, MAX_SD_JWT, SdJwt, SdJwtBuilder, SdJwtHeld};
+pub(crate) use status::check_entries;
 pub use status::{
     MAX_ENTRIES, MAX_STATUS_LIST, MIN_ENTRIES, Status, StatusEntry, StatusList, StatusListCredential,
     StatusPurpose, StatusResolver, StatusStore,

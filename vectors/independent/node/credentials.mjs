@@ -140,7 +140,9 @@ const optionalTime = (value, name) => (has(value, name) ? parseTime(text(value, 
 export function validity(value) {
   const [begin, end] = [optionalTime(value, 'validFrom'), optionalTime(value, 'validUntil')]
   need(begin === undefined || end === undefined || begin <= end, 'bad-form')
-  return [begin, end]
+  const [expires, issued] = [optionalTime(value, 'expirationDate'), optionalTime(value, 'issuanceDate')]
+  const ends = [end, expires].filter(time => time !== undefined)
+  return [latest([begin, issued]), ends.length > 0 ? ends.reduce((a, b) => (a < b ? a : b)) : undefined]
 }
 
 export function issuerUrl(value) {
@@ -224,7 +226,7 @@ export function checkPresentation(value) {
 
 /** Media type and content of an enveloped object. */
 function enveloped(value, kind) {
-  new Terms(value)
+  if (value['@context'] !== BASE) new Terms(value)
   need(value.type === kind || (Array.isArray(value.type) && value.type.length === 1 && value.type[0] === kind), 'bad-form')
   const match = isText(value.id) ? /^data:([^,]*),(.*)$/s.exec(value.id) : null
   need(match, 'bad-form')
@@ -258,7 +260,7 @@ export function verifyCredential(secured, resolve, now, status, greatest = MAX_C
   return verifyToken(secured, resolve, now, status, greatest)
 }
 
-function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL) {
+function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL, audience = undefined) {
   const jws = new Jws(token, greatest)
   envelope(jws, 'vc')
   const value = parseObject(jws.payload, greatest)
@@ -282,8 +284,15 @@ function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL) {
   need(did === issuer, 'wrong-issuer')
   const signer = jws.header.kid
   jws.verify(resolve(did, now).keyFor(signer, 'JsonWebKey', 'assertionMethod', now))
+  checkAudience(value, audience)
   within(now, latest([notBefore(issued), nbf]), exp)
   return finish(value, signer, now, status)
+}
+
+/** A token for others (RFC 7519, section 4.1.3) is not for this verifier, who may have no name. */
+export function checkAudience(value, audience) {
+  const found = [value.aud].flat()
+  need(!has(value, 'aud') || (audience !== undefined && found.includes(audience)), 'wrong-audience')
 }
 
 function finish(value, signer, now, status) {
@@ -349,8 +358,10 @@ export function verifySignature(document, proof, key) {
   return signed
 }
 
-const beginsWith = (contexts, start) =>
-  same(Array.isArray(contexts) && Array.isArray(start) ? contexts.slice(0, start.length) : contexts, start)
+const beginsWith = (contexts, start) => {
+  const [all, first] = [contexts, start].map(one => (Array.isArray(one) ? one : [one]))
+  return same(all.slice(0, first.length), first)
+}
 
 // Presentations.
 
@@ -364,14 +375,16 @@ export function verifyPresentation(secured, resolve, now, request, status) {
   }
   checkPresentation(value)
   const { signed, signer } = verifyProof(value, resolve, now, 'authentication', request.audience, request.nonce)
-  const holder = holderOf(signed)
+  const holder = holderOf(signed, parseUrl(signer).did)
   need(parseUrl(signer).did === holder, 'wrong-holder')
   const created = parseTime(text(ourProof(value), 'created'))
   within(now, notBefore(created), created + request.maxAge)
   return { signer, credentials: credentialsOf(signed, holder, resolve, now, request, status) }
 }
 
-function holderOf(value) {
+/** The holder that is named, or else the one whose key signed. */
+function holderOf(value, signer) {
+  if (!has(value, 'holder')) return signer
   const holder = isObject(value.holder) ? value.holder.id : value.holder
   need(isText(holder), 'bad-form')
   return parseDid(holder)
@@ -383,9 +396,9 @@ function verifyPresentationToken(token, resolve, now, request, status) {
   const value = parseObject(jws.payload, MAX_PRESENTATION)
   checkPresentation(value)
   need(!has(value, 'vc') && !has(value, 'vp'), 'bad-form')
-  const holder = holderOf(value)
-  need([value, jws.header].every(where => !has(where, 'iss') || where.iss === holder), 'bad-form')
   const { did } = jws.keyId()
+  const holder = holderOf(value, did)
+  need([value, jws.header].every(where => !has(where, 'iss') || where.iss === holder), 'bad-form')
   need(did === holder, 'wrong-holder')
   const issued = numericDate(value, 'iat')
   need(issued !== undefined, 'bad-form')
@@ -407,7 +420,7 @@ function credentialsOf(value, holder, resolve, now, request, status) {
     if (hasType(member, 'EnvelopedVerifiableCredential')) {
       const { media, token } = enveloped(member, 'EnvelopedVerifiableCredential')
       need(media === 'application/vc+jwt', 'bad-type')
-      credential = verifyToken(token, resolve, now, status)
+      credential = verifyToken(token, resolve, now, status, MAX_CREDENTIAL, request.audience)
     } else {
       credential = verifyEmbedded(member, resolve, now, status)
     }
@@ -476,6 +489,7 @@ export class Status {
   }
 
   check(credential, now) {
+    need(!has(credential, 'status') || this.asked !== 'required', 'unknown-status')
     for (const entry of objects(credential, 'credentialStatus')) this.checkEntry(issuerUrl(credential), entry, now)
   }
 
@@ -493,7 +507,7 @@ export class Status {
     const index = text(entry, 'statusListIndex')
     need(/^(?:0|[1-9][0-9]*)$/.test(index) && BigInt(index) < 2n ** 64n, 'bad-form')
     const url = text(entry, 'statusListCredential')
-    need(isUri(url), 'bad-form')
+    need(isUri(url) && entry.id !== url, 'bad-form')
     const purpose = text(entry, 'statusPurpose')
     if (purpose === 'refresh' || purpose === 'message') return
     need(has(PURPOSES, purpose), 'unknown-status')

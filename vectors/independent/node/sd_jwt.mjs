@@ -1,7 +1,7 @@
 // docs/spec/credentials.md, SD-JWT VC.
 
 import { createHash } from 'node:crypto'
-import { notBefore, numericDate } from './credentials.mjs'
+import { checkAudience, notBefore, numericDate } from './credentials.mjs'
 import { parseDid, parseUrl } from './did.mjs'
 import { Jws } from './jws.mjs'
 import { decode, encode, has, isObject, isText, need, parseJson, parseObject, text, utf8, within } from './reading.mjs'
@@ -110,6 +110,7 @@ export function verify(presented, resolve, now, request) {
   const [issued, nbf, exp] = ['iat', 'nbf', 'exp'].map(name => numericDate(claims, name))
   within(now, notBefore(issued), undefined)
   within(now, nbf, exp)
+  checkAudience(claims, request.audience)
   need(!has(claims, 'status'), 'unknown-status')
   let holder
   if (has(claims, 'cnf')) {

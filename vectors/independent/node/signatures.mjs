@@ -3,10 +3,12 @@
 import { createHash } from 'node:crypto'
 import { isInnerList, parseDictionary, parseItem, serializeDictionary, serializeInnerList, serializeItem, serializeList } from 'structured-headers'
 import { parseUrl } from './did.mjs'
-import { has, isText, need, utf8, within } from './reading.mjs'
+import { has, isText, need, Refused, utf8, within } from './reading.mjs'
 
 const SKEW = 30
 const MAX_FIELD = 32768
+const MAX_HEAD = 131072
+const LENGTHS = [2420, 3309, 4627]
 const ALGORITHMS = { 'ml-dsa-44': 'ML-DSA-44', 'ml-dsa-65': 'ML-DSA-65', 'ml-dsa-87': 'ML-DSA-87' }
 const DERIVED = [
   '@authority', '@method', '@path', '@query', '@query-param', '@request-target', '@scheme', '@status', '@target-uri',
@@ -76,18 +78,21 @@ class Component {
       return String(status)
     }
     need(target !== undefined && /^[!-~]+$/.test(target), 'bad-form')
-    const match = /^(https?):\/\/([^/?#@]+)(\/[^?#]*)?(?:\?([^#]*))?$/i.exec(target)
+    const match = /^(https?):\/\/([a-z0-9\-._~!$&'()*+,;=:%[\]]+)(\/[^?#]*)?(?:\?([^#]*))?$/i.exec(target)
     need(match, 'bad-form')
     const [scheme, path, query] = [match[1].toLowerCase(), match[3] || '/', match[4]]
+    const authority = match[2].toLowerCase().replace(scheme === 'https' ? /:(443)?$/ : /:(80)?$/, '')
+    need(authority !== '', 'bad-form')
+    const whole = query === undefined ? path : `${path}?${query}`
     switch (this.name) {
       case '@method':
         return method
       case '@target-uri':
-        return target
+        return `${scheme}://${authority}${whole}`
       case '@scheme':
         return scheme
       case '@authority':
-        return match[2].toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '')
+        return authority
       case '@path':
         return path
       case '@query':
@@ -96,7 +101,7 @@ class Component {
         return queryParameter(query ?? '', this.parameters.get('name'))
       default:
         need(method !== 'CONNECT', 'bad-form')
-        return query === undefined ? path : `${path}?${query}`
+        return whole
     }
   }
 
@@ -108,12 +113,12 @@ class Component {
     }
     const joined = found.join(', ')
     if (this.parameters.has('key')) {
-      const member = structured(joined).get(this.parameters.get('key'))
+      const member = dictionary(message, this.name).get(this.parameters.get('key'))
       need(member, 'bad-form')
       return serialize(member)
     }
     if (!this.parameters.has('sf')) return joined
-    const members = structured(joined)
+    const members = dictionary(message, this.name)
     need(members.size > 0, 'bad-form')
     return serializeDictionary(members)
   }
@@ -123,6 +128,7 @@ class Component {
 const escape = text => encodeURIComponent(text).replace(/[!'()~]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
 function queryParameter(query, wanted) {
+  need(query.split('&').length <= 1024, 'too-large')
   const found = [...new URLSearchParams(query)].filter(([name]) => escape(name.toWellFormed()) === wanted)
   need(found.length === 1 && !found[0][1].includes('\ufffd'), 'bad-form')
   return escape(found[0][1])
@@ -131,22 +137,16 @@ function queryParameter(query, wanted) {
 /** A component as policies name it: `@method` or `"@method";req`. */
 const component = text => new Component(parseItem(text.startsWith('"') ? text : `"${text}"`))
 
-/** A signature of a message that was read. */
+/** What a member of Signature-Input says; nothing of the message was looked at. */
 class Signature {
-  constructor(message, label, member, signature) {
-    need(signature && isBytes(signature[0]), 'bad-form')
+  constructor([label, member]) {
     const [items, parameters] = member
     need(items.length <= 64, 'too-large')
     this.label = label
-    this.bytes = Buffer.from(signature[0])
-    this.covered = new Set()
-    this.base = ''
-    for (const one of items.map(item => new Component(item))) {
-      need(!this.covered.has(one.identity), 'bad-form')
-      this.covered.add(one.identity)
-      this.base += `${serializeItem(one.item)}: ${one.value(message)}\n`
-    }
-    this.base += `"@signature-params": ${serializeInnerList(member)}`
+    this.member = member
+    this.components = items.map(item => new Component(item))
+    this.covered = new Set(this.components.map(({ identity }) => identity))
+    need(this.covered.size === items.length, 'bad-form')
     for (const [name, value] of parameters) {
       const time = ['created', 'expires'].includes(name) && Number.isInteger(value) && value >= 0
       need(time || (['nonce', 'alg', 'keyid', 'tag'].includes(name) && isText(value)), 'bad-form')
@@ -154,19 +154,51 @@ class Signature {
     }
     this.parameters = Object.fromEntries(parameters)
   }
+
+  makeBase(message) {
+    const lines = this.components.map(one => `${serializeItem(one.item)}: ${one.value(message)}\n`)
+    need(lines.join('').length <= MAX_HEAD, 'too-large')
+    this.base = `${lines.join('')}"@signature-params": ${serializeInnerList(this.member)}`
+  }
 }
 
+/** The members of Signature-Input with this tag. */
 function read(message, tag) {
-  const inputs = dictionary(message, 'signature-input')
-  const signatures = dictionary(message, 'signature')
-  const found = []
-  for (const [label, member] of inputs) {
-    need(isInnerList(member), 'bad-form')
-    if (tag === undefined || member[1].get('tag') === tag) {
-      found.push([message, label, member, signatures.get(label)])
-    }
+  const inputs = [...dictionary(message, 'signature-input')]
+  need(inputs.length <= 8, 'too-large')
+  need(inputs.every(([, member]) => isInnerList(member)), 'bad-form')
+  return inputs.filter(([, member]) => tag === undefined || member[1].get('tag') === tag)
+}
+
+function bytesOf(signatures, label) {
+  const found = signatures.get(label)
+  need(found && isBytes(found[0]), 'bad-form')
+  return Buffer.from(found[0])
+}
+
+/** The signature that the policy speaks of; of several, the one that can be read here. */
+function choose(message, { tag, from }) {
+  let found = read(message, tag)
+  if (found.length > 1) {
+    const signatures = dictionary(message, 'signature')
+    found = found.filter(one => counts(one, signatures, from))
   }
-  return found
+  need(found.length > 0, 'unsecured')
+  need(found.length === 1, 'bad-form')
+  return found[0]
+}
+
+function counts([label, [, parameters]], signatures, signer) {
+  const [algorithm, id] = [parameters.get('alg'), parameters.get('keyid')]
+  try {
+    need(algorithm === undefined || (isText(algorithm) && has(ALGORITHMS, algorithm)), 'bad-algorithm')
+    need(isText(id), 'bad-form')
+    const { did } = parseUrl(id)
+    return (signer === undefined || signer === did) && LENGTHS.includes(bytesOf(signatures, label).length)
+  } catch (error) {
+    if (error instanceof Refused) return false
+    throw error
+  }
 }
 
 /** What says which message it is. */
@@ -175,6 +207,12 @@ function bound(message) {
   if (message.request === undefined) return ['@status']
   const which = ['signature', 'content-digest'].find(name => values(message.request, name).length > 0)
   return ['@status', '"@method";req', '"@target-uri";req', ...(which ? [`"${which}";req`] : [])]
+}
+
+function checkBounds(message) {
+  const head = [...message.fields.flat(), message.method ?? '', message.target ?? ''].reduce((sum, text) => sum + utf8(text).length, 0)
+  need(message.fields.length <= 256 && head <= MAX_HEAD, 'too-large')
+  if (message.request) checkBounds(message.request)
 }
 
 /** Every reader finds the same content, and the same value of a field. */
@@ -191,28 +229,30 @@ function checkFraming(message) {
 }
 
 /** The one signature that the policy speaks of. */
-export function verify(message, { tag, required, relationship = 'authentication', maxAge = 120 }, resolve, now, memory) {
+export function verify(message, { tag, from, required, relationship = 'authentication', maxAge = 120 }, resolve, now, memory) {
+  checkBounds(message)
   checkFraming(message)
-  const found = read(message, tag)
-  need(found.length > 0, 'unsecured')
-  need(found.length === 1, 'bad-form')
-  const signature = new Signature(...found[0])
+  const signature = new Signature(choose(message, { tag, from }))
   const wanted = (required ?? bound(message)).map(component)
   const digest = component('content-digest')
   if (message.body) {
     wanted.push(digest, ...READING.filter(name => values(message, name).length > 0).map(component))
   }
   need(wanted.every(({ identity }) => signature.covered.has(identity)), 'uncovered')
-  if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)
   const { created, expires, nonce, alg, keyid } = signature.parameters
   need(created !== undefined && nonce !== undefined && nonce.length >= 1 && nonce.length <= 256 && keyid !== undefined, 'bad-form')
   const { did } = parseUrl(keyid)
+  need(from === undefined || from === did, 'other-signer')
   const end = Math.min(created + maxAge, expires ?? Infinity)
   within(now + SKEW, created, undefined)
   within(now, undefined, end)
+  const bytes = bytesOf(dictionary(message, 'signature'), signature.label)
+  need(LENGTHS.includes(bytes.length), 'bad-signature')
   const key = resolve(did, now).keyFor(keyid, 'JsonWebKey', relationship, now)
   need(alg === undefined || ALGORITHMS[alg] === key.algorithm, 'bad-algorithm')
-  key.verify(utf8(signature.base), signature.bytes)
+  signature.makeBase(message)
+  key.verify(utf8(signature.base), bytes)
+  if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)
   memory.remember(did, nonce, end, now)
   return signature
 }

@@ -66,7 +66,9 @@ const functions = {
     const document = orFail('notFound', () => documentOf(did, input))
     const whole = represented(document, input)
     if (input.url === did) return whole
-    return { ...whole, content: orFail('notFound', () => part(document, input.url)), contentMetadata: {} }
+    const { '@context': context } = whole.content
+    const found = orFail('notFound', () => part(document, input.url))
+    return { ...whole, content: context === undefined ? found : { ...found, '@context': context }, contentMetadata: {} }
   },
 }
 

@@ -145,7 +145,9 @@ def optional_time(value, name):
 def validity(value):
     begin, end = optional_time(value, "validFrom"), optional_time(value, "validUntil")
     need(begin is None or end is None or begin <= end, "bad-form")
-    return begin, end
+    expires, issued = optional_time(value, "expirationDate"), optional_time(value, "issuanceDate")
+    begins, ends = ([time for time in times if time is not None] for times in ((begin, issued), (end, expires)))
+    return max(begins, default=None), min(ends, default=None)
 
 
 def issuer_url(value):
@@ -216,7 +218,8 @@ def check_presentation(value):
 
 def enveloped(value, kind):
     """Media type and content of an enveloped object."""
-    Terms(value)
+    if value.get("@context") != BASE:
+        Terms(value)
     need(value.get("type") in (kind, [kind]), "bad-form")
     match = re.fullmatch("data:([^,]*),(.*)", value["id"], re.DOTALL) if isinstance(value.get("id"), str) else None
     need(match, "bad-form")
@@ -263,7 +266,7 @@ def verify_credential(secured, resolve, now, status, greatest=MAX_CREDENTIAL):
     return verify_token(secured, resolve, now, status, greatest)
 
 
-def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL):
+def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL, audience=None):
     jws = Jws(token, greatest)
     envelope(jws, "vc")
     value = parse_object(jws.payload, greatest)
@@ -285,8 +288,16 @@ def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL):
     did, _ = jws.key_id()
     need(did == issuer, "wrong-issuer")
     jws.verify(resolve(did, now).key_for(jws.header["kid"], "JsonWebKey", "assertionMethod", now))
+    check_audience(value, audience)
     within(now, max((time for time in (not_before(issued), nbf) if time is not None), default=None), exp)
     return finish(value, jws.header["kid"], now, status)
+
+
+def check_audience(value, audience):
+    """A token for others (RFC 7519, section 4.1.3) is not for this verifier, who may have no name."""
+    found = value.get("aud")
+    ours = audience is not None and (found == audience or isinstance(found, list) and audience in found)
+    need("aud" not in value or ours, "wrong-audience")
 
 
 def finish(value, signer, now, status):
@@ -353,9 +364,8 @@ def verify_signature(document, proof, key):
 
 
 def begins_with(contexts, start):
-    if isinstance(contexts, list) and isinstance(start, list):
-        contexts = contexts[: len(start)]
-    return same(contexts, start)
+    contexts, start = (one if isinstance(one, list) else [one] for one in (contexts, start))
+    return same(contexts[: len(start)], start)
 
 
 # Presentations.
@@ -371,7 +381,7 @@ def verify_presentation(secured, resolve, now, request, status):
         return verify_presentation_token(token, resolve, now, request, status)
     check_presentation(value)
     signed, signer = verify_proof(value, resolve, now, "authentication", request["audience"], request["nonce"])
-    holder = holder_of(signed)
+    holder = holder_of(signed, parse_url(signer)[0])
     need(parse_url(signer)[0] == holder, "wrong-holder")
     proof = our_proof(value)
     created = parse_time(text(proof, "created"))
@@ -379,8 +389,9 @@ def verify_presentation(secured, resolve, now, request, status):
     return signer, credentials_of(signed, holder, resolve, now, request, status)
 
 
-def holder_of(value):
-    holder = value.get("holder")
+def holder_of(value, signer):
+    """The holder that is named, or else the one whose key signed."""
+    holder = value.get("holder", signer)
     holder = holder.get("id") if isinstance(holder, dict) else holder
     need(isinstance(holder, str), "bad-form")
     return parse_did(holder)
@@ -392,9 +403,9 @@ def verify_presentation_token(token, resolve, now, request, status):
     value = parse_object(jws.payload, MAX_PRESENTATION)
     check_presentation(value)
     need("vc" not in value and "vp" not in value, "bad-form")
-    holder = holder_of(value)
-    need(all(where.get("iss", holder) == holder for where in (value, jws.header)), "bad-form")
     did, _ = jws.key_id()
+    holder = holder_of(value, did)
+    need(all(where.get("iss", holder) == holder for where in (value, jws.header)), "bad-form")
     need(did == holder, "wrong-holder")
     issued = numeric_date(value, "iat")
     need(issued is not None, "bad-form")
@@ -415,7 +426,7 @@ def credentials_of(value, holder, resolve, now, request, status):
         if has_type(member, "EnvelopedVerifiableCredential"):
             media, token = enveloped(member, "EnvelopedVerifiableCredential")
             need(media.lower() == "application/vc+jwt", "bad-type")
-            credential = verify_token(token, resolve, now, status)
+            credential = verify_token(token, resolve, now, status, audience=request["audience"])
         else:
             credential = verify_embedded(member, resolve, now, status)
         about = all(subject.get("id") == holder for subject in credential.subjects)
@@ -471,6 +482,7 @@ class Status:
         self.asked, self.lists = asked, {(known.issuer, known.url): known for known in lists}
 
     def check(self, credential, now):
+        need("status" not in credential or self.asked != "required", "unknown-status")
         for entry in objects(credential, "credentialStatus"):
             self.check_entry(issuer_url(credential), entry, now)
 
@@ -488,7 +500,7 @@ class Status:
         index = text(entry, "statusListIndex")
         need(re.fullmatch("0|[1-9][0-9]*", index) and int(index) < 2**64, "bad-form")
         url = text(entry, "statusListCredential")
-        need(is_uri(url), "bad-form")
+        need(is_uri(url) and entry.get("id") != url, "bad-form")
         purpose = text(entry, "statusPurpose")
         if purpose in ("refresh", "message"):
             return

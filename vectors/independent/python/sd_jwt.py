@@ -2,7 +2,7 @@
 
 import hashlib
 
-from credentials import SKEW, numeric_date
+from credentials import SKEW, check_audience, numeric_date
 from did import parse_did, parse_url
 from jws import Jws
 from reading import decode, encode, need, parse_json, parse_object, text, within
@@ -117,6 +117,7 @@ def verify(presented, resolve, now, request):
     issued, nbf, exp = (numeric_date(claims, name) for name in ("iat", "nbf", "exp"))
     within(now, None if issued is None else issued - SKEW, None)
     within(now, nbf, exp)
+    check_audience(claims, request.get("audience"))
     need("status" not in claims, "unknown-status")
     holder = None
     if "cnf" in claims:

@@ -7,10 +7,12 @@ from urllib.parse import parse_qsl, quote
 import http_sf
 
 from did import parse_url
-from reading import is_integer, need, within
+from reading import Refused, is_integer, need, within
 
 SKEW = 30
 MAX_FIELD = 32768
+MAX_HEAD = 131072
+LENGTHS = (2420, 3309, 4627)
 ALGORITHMS = {"ml-dsa-44": "ML-DSA-44", "ml-dsa-65": "ML-DSA-65", "ml-dsa-87": "ML-DSA-87"}
 DERIVED = "@authority @method @path @query @query-param @request-target @scheme @status @target-uri".split()
 DICTIONARIES = (
@@ -82,17 +84,20 @@ class Component:
             return str(message["status"])
         need("target" in message, "bad-form")
         method, target = message["method"], message["target"]
-        match = re.fullmatch(r"([A-Za-z]+)://([^/?#@]+)(/[^?#]*)?(?:\?([^#]*))?", target)
+        match = re.fullmatch(r"([A-Za-z]+)://([A-Za-z0-9\-._~!$&'()*+,;=:%\[\]]+)(/[^?#]*)?(?:\?([^#]*))?", target)
         need(match and re.fullmatch("[!-~]+", target) and match[1].lower() in ("http", "https"), "bad-form")
         scheme, path, query = match[1].lower(), match[3] or "/", match[4]
+        authority = re.sub(":443$|:$" if scheme == "https" else ":80$|:$", "", match[2].lower())
+        need(authority, "bad-form")
+        whole = path if query is None else f"{path}?{query}"
         if self.name == "@authority":
-            return match[2].lower().removesuffix(":443" if scheme == "https" else ":80")
+            return authority
         if self.name == "@query-param":
             return query_parameter(query or "", self.parameters["name"])
         if self.name == "@request-target":
             need(method != "CONNECT", "bad-form")
-            return path if query is None else f"{path}?{query}"
-        simple = {"@method": method, "@target-uri": target, "@scheme": scheme, "@path": path, "@query": f"?{query or ''}"}
+            return whole
+        simple = {"@method": method, "@target-uri": f"{scheme}://{authority}{whole}", "@scheme": scheme, "@path": path, "@query": f"?{query or ''}"}
         return simple[self.name]
 
     def field(self, message):
@@ -102,17 +107,18 @@ class Component:
             return http_sf.ser([(value.encode(), {}) for value in found])
         joined = ", ".join(found)
         if "key" in self.parameters:
-            member = structured(joined).get(self.parameters["key"])
+            member = dictionary(message, self.name).get(self.parameters["key"])
             need(member is not None, "bad-form")
             return http_sf.ser([member])
         if "sf" in self.parameters:
-            members = structured(joined)
+            members = dictionary(message, self.name)
             need(members, "bad-form")
             return http_sf.ser(members)
         return joined
 
 
 def query_parameter(query, wanted):
+    need(query.count("&") < 1024, "too-large")
     escape = lambda text: quote(text, safe="*-._").replace("~", "%7E")
     pairs = parse_qsl(query, keep_blank_values=True, encoding="utf-8", errors="replace")
     found = [value for name, value in pairs if escape(name) == wanted]
@@ -126,34 +132,61 @@ def component(text):
 
 
 class Signature:
-    """A signature of a message that was read."""
+    """What a member of Signature-Input says; nothing of the message was looked at."""
 
-    def __init__(self, message, label, member, signature):
-        need(signature is not None and isinstance(signature[0], bytes), "bad-form")
+    def __init__(self, label, member):
         items, parameters = member
         need(len(items) <= 64, "too-large")
-        self.label, self.bytes = label, signature[0]
+        self.label, self.member = label, member
         self.components = [Component(item) for item in items]
-        lines = []
-        for at, one in enumerate(self.components):
-            need(one not in self.components[:at], "bad-form")
-            lines.append(f"{http_sf.ser(one.item)}: {one.value(message)}\n")
-        self.base = "".join(lines) + '"@signature-params": ' + http_sf.ser([member])
+        need(all(one not in self.components[:at] for at, one in enumerate(self.components)), "bad-form")
         for name, value in parameters.items():
             time = name in ("created", "expires") and is_integer(value) and value >= 0
             need(time or name in ("nonce", "alg", "keyid", "tag") and is_text(value), "bad-form")
             need(name != "alg" or value in ALGORITHMS, "bad-algorithm")
         self.parameters = parameters
 
+    def make_base(self, message):
+        lines = [f"{http_sf.ser(one.item)}: {one.value(message)}\n" for one in self.components]
+        need(sum(len(line) for line in lines) <= MAX_HEAD, "too-large")
+        self.base = "".join(lines) + '"@signature-params": ' + http_sf.ser([self.member])
+
 
 def read(message, tag):
-    inputs, signatures = dictionary(message, "signature-input"), dictionary(message, "signature")
-    found = []
-    for label, member in inputs.items():
-        need(isinstance(member[0], list), "bad-form")
-        if tag is None or is_text(member[1].get("tag")) and member[1]["tag"] == tag:
-            found.append((message, label, member, signatures.get(label)))
-    return found
+    """The members of Signature-Input with this tag."""
+    inputs = dictionary(message, "signature-input")
+    need(len(inputs) <= 8, "too-large")
+    need(all(isinstance(member[0], list) for member in inputs.values()), "bad-form")
+    of_tag = lambda member: tag is None or is_text(member[1].get("tag")) and member[1]["tag"] == tag
+    return [(label, member) for label, member in inputs.items() if of_tag(member)]
+
+
+def bytes_of(signatures, label):
+    need(label in signatures and isinstance(signatures[label][0], bytes), "bad-form")
+    return signatures[label][0]
+
+
+def choose(message, policy):
+    """The signature that the policy speaks of; of several, the one that can be read here."""
+    found = read(message, policy.get("tag"))
+    if len(found) > 1:
+        signatures = dictionary(message, "signature")
+        found = [one for one in found if counts(one, signatures, policy.get("from"))]
+    need(found, "unsecured")
+    need(len(found) == 1, "bad-form")
+    return found[0]
+
+
+def counts(one, signatures, signer):
+    label, (_, parameters) = one
+    algorithm = parameters.get("alg")
+    try:
+        need(algorithm is None or is_text(algorithm) and algorithm in ALGORITHMS, "bad-algorithm")
+        need(is_text(parameters.get("keyid")), "bad-form")
+        did, _ = parse_url(parameters["keyid"])
+        return signer in (None, did) and len(bytes_of(signatures, label)) in LENGTHS
+    except Refused:
+        return False
 
 
 def bound(message):
@@ -164,6 +197,15 @@ def bound(message):
         return ["@status"]
     which = [f'"{name}";req' for name in ("signature", "content-digest") if values(message["request"], name)]
     return ["@status", '"@method";req', '"@target-uri";req', *which[:1]]
+
+
+def check_bounds(message):
+    fields = message["fields"]
+    head = sum(len(text.encode()) for field in fields for text in field)
+    head += len(message.get("method", "").encode()) + len(message.get("target", "").encode())
+    need(len(fields) <= 256 and head <= MAX_HEAD, "too-large")
+    if "request" in message:
+        check_bounds(message["request"])
 
 
 def check_framing(message):
@@ -180,29 +222,31 @@ def check_framing(message):
 
 def verify(message, policy, resolve, now, memory):
     """The one signature that the policy speaks of."""
+    check_bounds(message)
     check_framing(message)
-    found = read(message, policy.get("tag"))
-    need(found, "unsecured")
-    need(len(found) == 1, "bad-form")
-    signature = Signature(*found[0])
+    signature = Signature(*choose(message, policy))
     required = [component(name) for name in policy.get("required") or bound(message)]
     digest = component("content-digest")
     if message.get("body"):
         required += [digest] + [component(name) for name in READING if values(message, name)]
     need(all(one in signature.components for one in required), "uncovered")
-    if "body" in message and digest in signature.components:
-        check_digest(message)
     parameters = signature.parameters
     need("created" in parameters and 1 <= len(parameters.get("nonce", "")) <= 256 and "keyid" in parameters, "bad-form")
     did, _ = parse_url(parameters["keyid"])
+    need(policy.get("from") in (None, did), "other-signer")
     created = parameters["created"]
     end = min(created + policy.get("maxAge", 120), parameters.get("expires", created + policy.get("maxAge", 120)))
     within(now + SKEW, created, None)
     within(now, None, end)
+    proof = bytes_of(dictionary(message, "signature"), signature.label)
+    need(len(proof) in LENGTHS, "bad-signature")
     relationship = policy.get("relationship", "authentication")
     key = resolve(did, now).key_for(parameters["keyid"], "JsonWebKey", relationship, now)
     need(ALGORITHMS.get(parameters.get("alg"), key.algorithm) == key.algorithm, "bad-algorithm")
-    key.verify(signature.base.encode(), signature.bytes)
+    signature.make_base(message)
+    key.verify(signature.base.encode(), proof)
+    if "body" in message and digest in signature.components:
+        check_digest(message)
     memory.remember(did, parameters["nonce"], end, now)
     return signature
 

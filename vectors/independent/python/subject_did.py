@@ -76,7 +76,9 @@ def dereference(given):
     content_type, content, about = represented(document, given)
     if url == did:
         return content_type, content, about
-    return content_type, or_fail("notFound", lambda: part(document, url)), {}
+    found = or_fail("notFound", lambda: part(document, url))
+    linked = {"@context": content["@context"]} if "@context" in content else {}
+    return content_type, {**found, **linked}, {}
 
 
 FUNCTIONS = {"resolve": resolve, "resolveRepresentation": represent, "dereference": dereference}

@@ -470,6 +470,7 @@ class Agent:
         components: list[str] = ...,
         role: _HttpRole = "identity",
         tag: str | None = None,
+        label: str = "gambeson",
         lifetime: _Span = ...,
         now: _Time | None = None,
     ) -> list[tuple[str, str]]: ...
@@ -483,6 +484,7 @@ class Agent:
         components: list[str] = ...,
         role: _HttpRole = "identity",
         tag: str | None = None,
+        label: str = "gambeson",
         lifetime: _Span = ...,
         now: _Time | None = None,
     ) -> list[tuple[str, str]]: ...
@@ -778,6 +780,7 @@ def verify_http(
     required: list[str] = ...,
     role: _HttpRole = "identity",
     tag: str | None = None,
+    signer: str | None = None,
     max_age: _Span = ...,
     now: _Time | None = None,
 ) -> dict[str, Any]: ...
@@ -907,6 +910,7 @@ def verify_http_response(
     required: list[str] = ...,
     role: _HttpRole = "identity",
     tag: str | None = None,
+    signer: str | None = None,
     max_age: _Span = ...,
     now: _Time | None = None,
 ) -> dict[str, Any]: ...

@@ -221,6 +221,7 @@ _CLASSES: dict[str, type[Error]] = {
     "wrong-nonce": WrongAudience,
     "replayed": Replayed,
     "wrong-audience": WrongAudience,
+    "other-signer": NotPermitted,
     "wrong-digest": InvalidSignature,
     "untrusted-root": NotPermitted,
     "widened": NotPermitted,

@@ -34,7 +34,8 @@ impl Agent {
     ///
     /// What is signed by default is the method, the address, the type and the digest of the body.
     #[pyo3(signature = (
-        method, uri, fields, body=None, *, components=Vec::new(), role="identity", tag=None, lifetime=Span(MAX_AGE), now=None
+        method, uri, fields, body=None, *, components=Vec::new(), role="identity", tag=None, label="gambeson", lifetime=Span(MAX_AGE),
+        now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http(
@@ -47,10 +48,11 @@ impl Agent {
         components: Vec<String>,
         role: &str,
         tag: Option<String>,
+        label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, lifetime, now };
+        let terms = Said { components, role, tag, label, lifetime, now };
         terms.sign(
             self,
             py,
@@ -63,8 +65,8 @@ impl Agent {
     /// What is signed by default is the status, the type and the digest of the body, and of the request the method, the address,
     /// and its signature or else the digest of its body.
     #[pyo3(signature = (
-        status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, lifetime=Span(MAX_AGE),
-        now=None
+        status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, label="gambeson",
+        lifetime=Span(MAX_AGE), now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http_response(
@@ -77,10 +79,11 @@ impl Agent {
         components: Vec<String>,
         role: &str,
         tag: Option<String>,
+        label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, lifetime, now };
+        let terms = Said { components, role, tag, label, lifetime, now };
         let asked = request.as_ref().map(asked);
         terms.sign(self, py, &response(status, &fields, body.as_ref(), asked.as_ref()))
     }
@@ -95,11 +98,12 @@ impl Agent {
 
 /// Verifies the signature of a request to an absolute address, and that it comes for the first time. Returns who signed what.
 ///
-/// `required` lists components that must be signed besides the usual ones.
+/// `required` lists components that must be signed besides the usual ones. Of several signatures with ML-DSA, `tag` or `signer` (a DID)
+/// chooses one.
 #[pyfunction]
 #[pyo3(signature = (
-    method, uri, fields, body=None, *, resolver, replay, required=Vec::new(), role="identity", tag=None, max_age=Span(MAX_AGE),
-    now=None
+    method, uri, fields, body=None, *, resolver, replay, required=Vec::new(), role="identity", tag=None, signer=None,
+    max_age=Span(MAX_AGE), now=None
 ))]
 #[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_http<'py>(
@@ -113,12 +117,13 @@ pub fn verify_http<'py>(
     required: Vec<String>,
     role: &str,
     tag: Option<String>,
+    signer: Option<&str>,
     max_age: Span,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
     let body = body.as_ref().map(Input::as_slice);
-    let policy = Asked { required: &required, relationship, tag, max_age };
+    let policy = Asked { required: &required, relationship, tag, signer, max_age };
     policy.verify(py, &with_body(Message::request(method, uri, &fields), body), &resolver, &replay, now)
 }
 
@@ -129,7 +134,7 @@ type Request = (String, String, Fields, Option<Owned>);
 #[pyfunction]
 #[pyo3(signature = (
     status, fields, body=None, *, request=None, resolver, replay, required=Vec::new(), role="identity", tag=None,
-    max_age=Span(MAX_AGE), now=None
+    signer=None, max_age=Span(MAX_AGE), now=None
 ))]
 #[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_http_response<'py>(
@@ -143,13 +148,14 @@ pub fn verify_http_response<'py>(
     required: Vec<String>,
     role: &str,
     tag: Option<String>,
+    signer: Option<&str>,
     max_age: Span,
     now: Option<Time>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
     let asked = request.as_ref().map(asked);
     let response = response(status, &fields, body.as_ref(), asked.as_ref());
-    let policy = Asked { required: &required, relationship, tag, max_age };
+    let policy = Asked { required: &required, relationship, tag, signer, max_age };
     policy.verify(py, &response, &resolver, &replay, now)
 }
 
@@ -179,6 +185,7 @@ struct Said<'a> {
     components: Vec<String>,
     role: &'a str,
     tag: Option<String>,
+    label: &'a str,
     lifetime: Span,
     now: Option<Time>,
 }
@@ -188,8 +195,8 @@ impl Said<'_> {
         let (now, (role, _)) = (crate::convert::now(self.now), role(py, self.role)?);
         agent.with(py, |agent| {
             let components = components(&self.components)?;
-            let terms =
-                Terms { components, tag: self.tag, role, lifetime: self.lifetime.0, ..Terms::default() };
+            let label = self.label.to_owned();
+            let terms = Terms { components, label, tag: self.tag, role, lifetime: self.lifetime.0 };
             http::sign(agent, message, &terms, now)
         })
     }
@@ -200,6 +207,7 @@ struct Asked<'a> {
     required: &'a [String],
     relationship: Relationship,
     tag: Option<String>,
+    signer: Option<&'a str>,
     max_age: Span,
 }
 
@@ -215,8 +223,9 @@ impl Asked<'_> {
         let claims = detached(py, || {
             let required = components(self.required)?;
             let Self { relationship, tag, max_age, .. } = self;
+            let signer = self.signer.map(str::parse).transpose()?;
             // The usual ones are asked for by a policy that names none.
-            let policy = http::Policy { required: Vec::new(), relationship, tag, max_age: max_age.0 };
+            let policy = http::Policy { required: Vec::new(), relationship, tag, signer, max_age: max_age.0 };
             let mut seen = PendingReplay::default();
             let signature = http::verify(message, &policy, resolver, now, &mut seen)?;
             if let Some(missing) = required.iter().find(|it| !signature.components().contains(it)) {

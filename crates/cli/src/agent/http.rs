@@ -58,12 +58,14 @@ impl Request {
 
     /// The target URI (RFC 9110, §7.1).
     fn uri(&self) -> Result<String, String> {
-        match self.target.starts_with('/') {
-            true => self
-                .field("host")
-                .map(|host| format!("https://{host}{}", self.target))
-                .ok_or("no Host".into()),
-            false => Ok(self.target.clone()),
+        if !self.target.starts_with('/') {
+            return Ok(self.target.clone());
+        }
+        let host = self.field("host").ok_or("no Host")?.trim();
+        // Another character would move the border between host and path.
+        match !host.is_empty() && !host.contains(['/', '?', '#', '@', '\\']) {
+            true => Ok(format!("https://{host}{}", self.target)),
+            false => Err("its field Host is not HOST or HOST:PORT".into()),
         }
     }
 }
@@ -104,15 +106,17 @@ impl Whole {
             Start::Response(status) => Message::response(*status, &self.fields),
         };
         match &self.bytes[self.content..] {
-            [] if !self.has_length() => message,
+            [] if !self.tells_of_content() => message,
             content => message.with_body(content),
         }
     }
 
-    /// Returns true if the fields announce content.
-    fn has_length(&self) -> bool {
-        let mut lengths = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        lengths.any(|(_, length)| length.trim() != "0")
+    /// Returns true if the fields announce content, or the digest of none.
+    fn tells_of_content(&self) -> bool {
+        self.fields.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-length") && value.trim() != "0"
+                || name.eq_ignore_ascii_case("content-digest") && !self.is_response()
+        })
     }
 
     fn is_response(&self) -> bool {
@@ -180,7 +184,8 @@ fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     let (whole, answered) = read(&options.message, options.request.as_deref())?;
     let (agent, _) = session.unlock()?;
     let role = if options.capability { Role::Signing } else { Role::Identity };
-    let terms = Terms { role, ..Terms::default() };
+    let (tag, label) = (options.tag.clone(), options.label.clone());
+    let terms = Terms { role, tag, label, ..Terms::default() };
     let request = answered.as_ref().map(Whole::message);
     let message = bound(whole.message(), request.as_ref());
     let added = http::sign(&agent, &message, &terms, session.now).map_err(Error::from_request)?;
@@ -218,7 +223,7 @@ fn to(answered: Option<&Whole>) -> String {
 
 fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     let (whole, answered) = read(&options.message, options.request.as_deref())?;
-    let mut policy = Policy::default();
+    let mut policy = Policy { tag: options.tag.clone(), signer: options.signer.clone(), ..Policy::default() };
     if options.capability {
         policy.relationship = Relationship::CapabilityInvocation;
     }
@@ -227,7 +232,6 @@ fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     let mut seen = Seen::open(&session.home)?;
     match http::verify(&message, &policy, &*session.resolver(), session.now, &mut seen) {
         Ok(verified) => {
-            super::is_signer(options.signer.as_ref(), verified.signer())?;
             seen.keep()?;
             session.holds(
                 format_args!("{} sends {whole}{}", verified.signer(), to(answered.as_ref())),

@@ -150,6 +150,7 @@ fn signed(file: &File, vector: &Value, message: &Message<'_>) -> Found {
         policy.relationship = Relationship::CapabilityInvocation;
     }
     policy.tag = vector["tag"].as_str().map(str::to_owned);
+    policy.signer = vector["from"].as_str().map(str::parse).transpose()?;
     policy.max_age = vector["maxAge"].as_u64().unwrap_or(policy.max_age);
     let mut replay = MemoryReplayCache::new(size(vector, "capacity", 100));
     if vector["repeat"] == true {

@@ -460,6 +460,79 @@ fn a_signed_request_is_taken_once() {
     folder.run("agent http verify request --capability --home bob").exits(0);
 }
 
+#[test]
+fn a_request_whose_digest_is_wrong_is_not_signed() {
+    let folder = acquainted();
+    let text = String::from_utf8(REQUEST.to_vec()).unwrap();
+    let wrong =
+        "Host: bank.example\r\nContent-Digest: sha-256=:3DMgKEGTNpEQGPXGJXJ6qTfKzRgCBBLIkZgkPL3Go0c=:";
+    for message in [
+        text.replace("Host: bank.example", wrong),
+        // Without content, too.
+        format!("GET / HTTP/1.1\r\n{wrong}\r\n\r\n"),
+    ] {
+        agent_with(&folder, "http sign -o signed --home alice", message.as_bytes())
+            .exits(2)
+            .tells("content-digest");
+        assert!(!folder.exists("signed"));
+    }
+}
+
+#[test]
+fn signatures_of_others_beside_ours_do_not_count() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    agent_with(&folder, "http sign -o request --home alice", REQUEST).exits(0);
+    let text = String::from_utf8(folder.read("request")).unwrap();
+    let proxy = "signature-input: proxy=(\"@method\");created=1;keyid=\"proxy\";alg=\"rsa-pss-sha512\"\r\nsignature: proxy=:AAAA:\r\n\r\n";
+    folder.write("passed", text.replacen("\r\n\r\n", &format!("\r\n{proxy}"), 1));
+    folder.run("agent http verify passed --home bob").exits(0);
+
+    // A label stands for one signature.
+    agent_with(&folder, "http sign -o again --home bob", text.as_bytes()).exits(2).tells("label");
+    agent_with(&folder, "http sign --label second --tag pay -o both --home bob", text.as_bytes()).exits(0);
+    let told = folder.run("agent http verify both --home bob").exits(1);
+    assert!(told.text().contains("choose one by tag or signer"), "{}", told.text());
+    let help = folder.run("agent http verify --help").exits(0);
+    let help = help.text();
+    assert!(help.contains("--tag") && help.contains("--signer"), "{help}");
+    let by = |options: &str| {
+        folder.run(&format!("agent http verify both {options} --home bob --json")).exits(0).json()
+    };
+    assert!(by("--tag pay")["signer"].as_str().unwrap().starts_with(&bob));
+    agent_with(&folder, "http sign -o request --force --home alice", REQUEST).exits(0);
+    let text = String::from_utf8(folder.read("request")).unwrap();
+    agent_with(&folder, "http sign --label second --tag pay -o both --force --home bob", text.as_bytes())
+        .exits(0);
+    assert!(by(&format!("--signer {alice}"))["signer"].as_str().unwrap().starts_with(&alice));
+    assert_eq!(reason(&folder, "http verify request --tag pay --home bob"), "unsecured");
+}
+
+#[test]
+fn the_host_in_other_letters_and_with_its_port_is_the_same() {
+    let folder = acquainted();
+    for (sent, received) in [
+        ("Host: bank.example", "host: BANK.example"),
+        ("Host: bank.example", "host: bank.example:443"),
+        ("Host: Bank.Example:443", "Host: bank.example"),
+    ] {
+        let text = String::from_utf8(REQUEST.to_vec()).unwrap().replace("Host: bank.example", sent);
+        agent_with(&folder, "http sign -o request --force --home alice", text.as_bytes()).exits(0);
+        let text = String::from_utf8(folder.read("request")).unwrap();
+        folder.write("passed", text.replace(sent, received));
+        folder.run("agent http verify passed --home bob").exits(0);
+        folder.write("passed", text.replace(sent, "Host: bank.example:8443"));
+        assert_eq!(reason(&folder, "http verify passed --home bob"), "bad-signature");
+    }
+    // What is no host would move the border between host and path.
+    for host in
+        ["bank.example/pay", "bank.example?a", "bank.example#", "me@bank.example", "bank.example\\pay", ""]
+    {
+        let text = String::from_utf8(REQUEST.to_vec()).unwrap().replace("bank.example", host);
+        agent_with(&folder, "http sign -o bad --home alice", text.as_bytes()).exits(3).tells("Host");
+    }
+}
+
 const RESPONSE: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"paid\":true}";
 

@@ -95,6 +95,15 @@ fn bench_agent_has_every_row_of_the_published_benchmark() {
 }
 
 #[test]
+fn bench_http_measures_what_is_refused() {
+    let folder = Folder::new();
+    let rows = folder.run("bench http --json --seconds 0.001").exits(0).rows();
+    let (last, rows) = rows.split_last().unwrap();
+    assert_eq!((&last["check"], rows.len()), (&"http".into(), 8));
+    assert!(last["refused_ns"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
 fn bench_refuses_nonsense() {
     let folder = Folder::new();
     folder.run("bench --op nonsense").exits(2).tells("--op");

@@ -1,11 +1,13 @@
 //! Component identifiers (RFC 9421, §2), and what they stand for in a message.
 
 use super::message::{Message, Start, Uri};
+use super::{MAX_PARAMETERS, too_large};
 use crate::error::bad;
 use crate::{Error, Result};
 use core::fmt;
 use core::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
 use sfv::{BareItem, Dictionary, Item, ItemSerializer, ListEntry, ListSerializer, Parser};
 
 /// What `application/x-www-form-urlencoded` does not escape, besides letters and digits.
@@ -120,14 +122,16 @@ impl Component {
     }
 
     /// The value of the component in a message (RFC 9421, §2.1 and §2.2).
-    pub(super) fn value(&self, message: &Message<'_>) -> Result<String> {
+    pub(super) fn value(&self, message: &Message<'_>, parsed: &mut Parsed) -> Result<String> {
+        #[cfg(test)]
+        crate::counts::add(|counts| counts.values += 1);
         let message = match self.req {
             false => message,
             true => message.request.ok_or_else(|| bad("the request that was answered is not there"))?,
         };
         let value = match self.name.strip_prefix('@') {
-            Some(name) => self.derived(name, message)?,
-            None => self.field(message)?,
+            Some(name) => self.derived(name, message, parsed)?,
+            None => self.field(message, parsed)?,
         };
         match value.bytes().all(|byte| byte == b' ' || byte == b'\t' || byte.is_ascii_graphic()) {
             true => Ok(value),
@@ -135,7 +139,7 @@ impl Component {
         }
     }
 
-    fn derived(&self, name: &str, message: &Message<'_>) -> Result<String> {
+    fn derived(&self, name: &str, message: &Message<'_>, parsed: &mut Parsed) -> Result<String> {
         let (method, target) = match (name, message.start) {
             ("status", Start::Response(status)) if (100..=999).contains(&status) => {
                 return Ok(status.to_string());
@@ -146,35 +150,34 @@ impl Component {
             (_, Start::Request(method, target)) => (method, target),
         };
         let uri = Uri::read(target)?;
+        let target = || match uri.query {
+            None => uri.path.to_owned(),
+            Some(query) => format!("{}?{query}", uri.path),
+        };
         Ok(match name {
             "method" => method.to_owned(),
-            "target-uri" => target.to_owned(),
+            "target-uri" => format!("{}://{}{}", uri.scheme, uri.authority(), target()),
             "authority" => uri.authority(),
             "scheme" => uri.scheme,
             "path" => uri.path.to_owned(),
             "query" => format!("?{}", uri.query.unwrap_or_default()),
-            "query-param" => self.query_parameter(&uri)?,
-            _ => match (method, uri.query) {
-                ("CONNECT", _) => return Err(bad("the request target of CONNECT is not understood here")),
-                (_, None) => uri.path.to_owned(),
-                (_, Some(query)) => format!("{}?{query}", uri.path),
-            },
+            "query-param" => self.query_parameter(&uri, parsed)?,
+            _ if method == "CONNECT" => {
+                return Err(bad("the request target of CONNECT is not understood here"));
+            }
+            _ => target(),
         })
     }
 
-    /// Decoded and encoded again, so that `+`, `%20` and the case of hex digits make no difference (RFC 9421, §2.2.8).
-    fn query_parameter(&self, uri: &Uri<'_>) -> Result<String> {
+    fn query_parameter(&self, uri: &Uri<'_>, parsed: &mut Parsed) -> Result<String> {
         let wanted = self.query.as_deref().unwrap_or_default();
-        let encode = |text: &str| utf8_percent_encode(text, QUERY).to_string();
-        let mut found = form_urlencoded::parse(uri.query.unwrap_or_default().as_bytes())
-            .filter(|(name, _)| encode(name) == wanted);
-        match (found.next(), found.next()) {
-            (Some((_, value)), None) if !value.contains('\u{fffd}') => Ok(encode(&value)),
+        match parsed.query(self.req, uri.query.unwrap_or_default())?.get(wanted) {
+            Some(Value::String(value)) => Ok(value.clone()),
             _ => Err(bad(format_args!("the query has not exactly one parameter {wanted:?} in UTF-8"))),
         }
     }
 
-    fn field(&self, message: &Message<'_>) -> Result<String> {
+    fn field(&self, message: &Message<'_>, parsed: &mut Parsed) -> Result<String> {
         let values: Vec<&str> = message.field(&self.name).collect();
         if values.is_empty() {
             return Err(bad(format_args!("the message has no field {}", self.name)));
@@ -186,25 +189,64 @@ impl Component {
             }
             return list.finish().ok_or_else(|| bad("no value"));
         }
-        let joined = values.join(", ");
-        let dictionary = || {
-            Parser::new(&joined)
-                .parse::<Dictionary>()
-                .map_err(|error| bad(format_args!("the field {} is not a dictionary: {error}", self.name)))
-        };
-        match &self.key {
-            Some(key) => match dictionary()?.get(key.as_str()) {
+        if let Some(key) = &self.key {
+            return match parsed.dictionary(self.req, message, &self.name)?.get(key.as_str()) {
                 Some(entry) => Ok(serialize(entry)),
                 None => Err(bad(format_args!("the field {} has no member {key}", self.name))),
-            },
-            None if self.sf => {
-                let mut out = sfv::DictSerializer::new();
-                out.members(&dictionary()?);
-                out.finish().ok_or_else(|| bad(format_args!("the field {} is empty", self.name)))
-            }
-            None => Ok(joined),
+            };
         }
+        if self.sf {
+            let mut out = sfv::DictSerializer::new();
+            out.members(parsed.dictionary(self.req, message, &self.name)?);
+            return out.finish().ok_or_else(|| bad(format_args!("the field {} is empty", self.name)));
+        }
+        Ok(values.join(", "))
     }
+}
+
+/// What was parsed of a message, and of the request that it answers (`true`): each dictionary and each query once.
+#[derive(Default)]
+pub(super) struct Parsed {
+    dictionaries: Vec<(bool, String, Dictionary)>,
+    queries: [Option<Map<String, Value>>; 2],
+}
+
+impl Parsed {
+    fn dictionary(&mut self, req: bool, message: &Message<'_>, name: &str) -> Result<&Dictionary> {
+        let found = self.dictionaries.iter().position(|it| it.0 == req && it.1 == name);
+        let at = found.unwrap_or(self.dictionaries.len());
+        if found.is_none() {
+            self.dictionaries.push((req, name.to_owned(), super::dictionary(message, name)?));
+        }
+        Ok(&self.dictionaries[at].2)
+    }
+
+    /// The parameters by name, decoded and encoded again, so that `+`, `%20` and the case of hex digits make no difference (RFC 9421, §2.2.8);
+    /// null for one that stands twice or is not UTF-8.
+    fn query(&mut self, req: bool, query: &str) -> Result<&Map<String, Value>> {
+        let room = &mut self.queries[usize::from(req)];
+        if room.is_none() {
+            *room = Some(parameters(query)?);
+        }
+        Ok(room.get_or_insert_default())
+    }
+}
+
+fn parameters(query: &str) -> Result<Map<String, Value>> {
+    #[cfg(test)]
+    crate::counts::add(|counts| counts.parses += 1);
+    let number = query.split('&').count();
+    if number > MAX_PARAMETERS {
+        return Err(too_large("query parameters", number, MAX_PARAMETERS));
+    }
+    let encode = |text: &str| utf8_percent_encode(text, QUERY).to_string();
+    let mut found = Map::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let name = encode(&name);
+        let once = !found.contains_key(&name) && !value.contains('\u{fffd}');
+        found.insert(name, if once { encode(&value).into() } else { Value::Null });
+    }
+    Ok(found)
 }
 
 /// A member of a dictionary by itself, without its key.

@@ -1,5 +1,6 @@
 //! A message as a signature sees it.
 
+use super::{MAX_FIELDS, MAX_HEAD, too_large};
 use crate::Result;
 use crate::error::bad;
 
@@ -80,10 +81,32 @@ impl<'a> Message<'a> {
         matches!(self.start, Start::Request(..))
     }
 
+    /// Refuses a message beyond the bounds, and one with ambiguous framing.
+    pub(super) fn check(&self) -> Result<()> {
+        self.check_bounds()?;
+        self.check_framing()
+    }
+
+    /// Refuses more fields than [`MAX_FIELDS`] or more bytes than [`MAX_HEAD`], here or in the request that is answered.
+    pub(super) fn check_bounds(&self) -> Result<()> {
+        if self.fields.len() > MAX_FIELDS {
+            return Err(too_large("fields", self.fields.len(), MAX_FIELDS));
+        }
+        let target = match self.start {
+            Start::Request(method, target) => method.len() + target.len(),
+            Start::Response(_) => 0,
+        };
+        let fields: usize = self.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if target + fields > MAX_HEAD {
+            return Err(too_large("bytes of target and fields", target + fields, MAX_HEAD));
+        }
+        self.request.map_or(Ok(()), Self::check_bounds)
+    }
+
     /// Refuses ambiguous framing, by which another reader could find other content or another value: a length that is not the body's, a transfer
     /// coding, a repeated singleton field.
     #[inline(never)]
-    pub(super) fn check_framing(&self) -> Result<()> {
+    fn check_framing(&self) -> Result<()> {
         if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).count() > 1) {
             return Err(bad(format_args!("the message has more than one field {name}")));
         }
@@ -156,16 +179,22 @@ impl<'a> Uri<'a> {
             None => (rest, None),
         };
         let path = if path.is_empty() { "/" } else { path };
-        if !matches!(scheme.as_str(), "http" | "https") || authority.is_empty() || authority.contains('@') {
-            return Err(refused());
+        let of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:%[]".contains(&byte);
+        let uri = Self { scheme, authority, path, query };
+        let of_http = matches!(uri.scheme.as_str(), "http" | "https");
+        match of_http && authority.bytes().all(of_host) && !uri.authority().is_empty() {
+            true => Ok(uri),
+            false => Err(refused()),
         }
-        Ok(Self { scheme, authority, path, query })
     }
 
-    /// In small letters, without the port that the scheme implies (RFC 9421, §2.2.3).
+    /// In small letters, without the port that the scheme implies and without an empty one (RFC 9421, §2.2.3; RFC 9110, §4.2.3).
     pub(super) fn authority(&self) -> String {
         let port = if self.scheme == "https" { ":443" } else { ":80" };
         let authority = self.authority.to_ascii_lowercase();
-        authority.strip_suffix(port).map(str::to_owned).unwrap_or(authority)
+        match authority.strip_suffix(port).or_else(|| authority.strip_suffix(':')) {
+            Some(host) => host.to_owned(),
+            None => authority,
+        }
     }
 }

@@ -60,7 +60,7 @@ impl Api<'_> {
         answer(|| {
             let secured = member(body, "verifiableCredential")?;
             let verified = match has_type(&secured, model::ENVELOPED_CREDENTIAL) {
-                true => credential::verify_enveloped(&secured, self.resolver, now, self.status)?,
+                true => credential::verify_enveloped(&secured, None, self.resolver, now, self.status)?,
                 false => credential::verify_embedded(&secured, self.resolver, now, self.status)?,
             };
             Ok(verified.json().clone())

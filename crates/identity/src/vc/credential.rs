@@ -1,7 +1,7 @@
 //! Credentials: issued with a builder, read by verification alone.
 
 use super::model::{self, CONTEXT, UNDEFINED_TERMS, has_type, objects};
-use super::status::{Status, StatusEntry};
+use super::status::{self, Status, StatusEntry};
 use super::{authority, data_integrity, model::check_credential};
 use crate::error::bad;
 use crate::jose::Jws;
@@ -209,11 +209,9 @@ pub(crate) fn sign(agent: &Agent, credential: &Map<String, Value>) -> Result<Str
 /// Signs a credential of this crate's own making, whatever its type.
 pub(super) fn sign_within(agent: &Agent, credential: &Map<String, Value>, limit: usize) -> Result<String> {
     ours(agent, credential)?;
-    let token = Jws::sign(
-        agent.key(Role::Signing),
-        header("vc+jwt", "vc", &agent.key_url(Role::Signing)),
-        &json::canonicalize_object(credential)?,
-    )?;
+    let header = header("vc+jwt", "vc", &agent.key_url(Role::Signing));
+    registered_claims(&header, &Credential::read(credential.clone())?)?;
+    let token = Jws::sign(agent.key(Role::Signing), header, &json::canonicalize_object(credential)?)?;
     match token.len() <= limit {
         true => Ok(token),
         false => {
@@ -235,6 +233,7 @@ pub(crate) fn sign_with_proof(
 
 fn ours(agent: &Agent, credential: &Map<String, Value>) -> Result<()> {
     check_credential(credential)?;
+    status::check_entries(credential)?;
     if credential.contains_key("proof") {
         return Err(bad("the credential has a proof already"));
     }
@@ -266,7 +265,7 @@ pub(super) fn verify(
             let json = json::parse_object(secured.as_bytes(), max_len)?;
             verify_embedded(&json, resolver, now, status)
         }
-        false => verify_token(secured, max_len, resolver, now, status),
+        false => verify_token(secured, max_len, None, resolver, now, status),
     }
 }
 
@@ -284,20 +283,22 @@ pub(super) fn verify_embedded(
     finish(credential, signer, now, status)
 }
 
-/// A credential in an envelope (VC Data Model 2.0, §4.13.1): a token, whatever else the text could be.
+/// A credential in an envelope (VC Data Model 2.0, §4.13.1): a token, whatever else the text could be. The verifier's name is `audience`.
 pub(super) fn verify_enveloped(
     object: &Map<String, Value>,
+    audience: Option<&str>,
     resolver: &dyn Resolver,
     now: Timestamp,
     status: Status<'_>,
 ) -> Result<Verified<Credential>> {
     let token = model::content(object, model::ENVELOPED_CREDENTIAL, "application/vc+jwt")?;
-    verify_token(token, MAX_CREDENTIAL, resolver, now, status)
+    verify_token(token, MAX_CREDENTIAL, audience, resolver, now, status)
 }
 
 fn verify_token(
     token: &str,
     max_len: usize,
+    audience: Option<&str>,
     resolver: &dyn Resolver,
     now: Timestamp,
     status: Status<'_>,
@@ -306,13 +307,28 @@ fn verify_token(
     jws.expect_profile("vc+jwt", "vc")?;
     let payload = json::parse_object(jws.payload_unverified(), max_len)?;
     let credential = Credential::read(payload)?;
-    let times = registered_claims(&jws, &credential)?;
+    let times = registered_claims(jws.header(), &credential)?;
     let signer = jws.key_id()?;
     signed_by(&credential, &signer)?;
     let document = resolver.resolve(signer.did(), now)?;
     jws.verify(document.key_for(&signer, Kind::JsonWebKey, Relationship::AssertionMethod, now)?)?;
+    for_audience(credential.json.get("aud"), audience)?;
     now.within(times.0, times.1, "the token")?;
     finish(credential, signer, now, status)
+}
+
+/// Refuses a token that is for others (RFC 7519, §4.1.3): whoever verifies a credential by itself is no audience.
+pub(super) fn for_audience(found: Option<&Value>, audience: Option<&str>) -> Result<()> {
+    let ours = |name: &Value| audience.is_some_and(|audience| name == audience);
+    let fits = match found {
+        None => true,
+        Some(Value::Array(all)) => all.iter().any(ours),
+        Some(one) => ours(one),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Error::new(Reason::WrongAudience, "the credential is for another audience (aud)")),
+    }
 }
 
 /// What signature and form do not tell: issuer, time, status.
@@ -345,7 +361,10 @@ fn signed_by(credential: &Credential, signer: &DidUrl) -> Result<()> {
 
 /// VC-JOSE-COSE, §3.1.3: claims that say again what the credential says, and must not say otherwise. The times of the
 /// token itself.
-fn registered_claims(jws: &Jws, credential: &Credential) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+fn registered_claims(
+    header: &Map<String, Value>,
+    credential: &Credential,
+) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
     let json = &credential.json;
     for name in ["vc", "vp"] {
         if json.contains_key(name) {
@@ -361,7 +380,7 @@ fn registered_claims(jws: &Jws, credential: &Credential) -> Result<(Option<Times
     };
     let issuer = Some(credential.issuer.as_str());
     same("iss", json.get("iss"), issuer)?;
-    same("iss", jws.header().get("iss"), issuer)?;
+    same("iss", header.get("iss"), issuer)?;
     same("jti", json.get("jti"), credential.id())?;
     same("sub", json.get("sub"), credential.subject().get("id").and_then(Value::as_str))?;
     let issued = numeric_date(json, "iat")?.map(|issued| Timestamp(issued.0.saturating_sub(SIGNING_SKEW)));

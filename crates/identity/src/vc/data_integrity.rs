@@ -89,6 +89,7 @@ pub fn sign(
     }
     if options.purpose == Relationship::AssertionMethod {
         authority::refuse(&document)?;
+        super::status::check_entries(&document)?;
     }
     let mut proof = Map::from_iter(
         [
@@ -228,12 +229,12 @@ fn verify_signature(
     Ok(unsecured)
 }
 
-/// Whether a list of contexts begins with another.
+/// Whether a list of contexts begins with another; one context by itself is a list of one.
 fn begins_with(contexts: &Value, signed: &Value) -> bool {
-    match (contexts, signed) {
-        (Value::Array(contexts), Value::Array(signed)) => contexts.starts_with(signed),
-        (contexts, signed) => contexts == signed,
+    fn list(value: &Value) -> &[Value] {
+        value.as_array().map_or(core::slice::from_ref(value), Vec::as_slice)
     }
+    list(contexts).starts_with(list(signed))
 }
 
 /// A text, or a list of texts, that must hold the expected one; and must not be there if none is expected, since the

@@ -203,12 +203,12 @@ impl Asked<'_> {
                 return Err(bad(format_args!("the claim {name:?} has no place in a presentation")));
             }
         }
-        let holder = holder(&json)?;
+        let signer = jws.key_id()?;
+        let holder = holder(&json, &signer)?;
         let contradicts = |claim: Option<&Value>| claim.is_some_and(|issuer| issuer != holder.as_str());
         if contradicts(json.get("iss")) || contradicts(jws.header().get("iss")) {
             return Err(bad("the claim iss contradicts the holder"));
         }
-        let signer = jws.key_id()?;
         presented_by(&holder, &signer)?;
         let issued = numeric_date(&json, "iat")?
             .ok_or_else(|| bad("a presentation tells when it was signed (iat)"))?;
@@ -246,7 +246,7 @@ impl Asked<'_> {
             challenge: self.nonce.or_else(|| stated("challenge")),
         };
         let (document, signer) = data_integrity::verify(json, resolver, now, &expected)?.into_parts();
-        let holder = holder(&document)?;
+        let holder = holder(&document, &signer)?;
         presented_by(&holder, &signer)?;
         let created = model::time(proof, "created")?
             .ok_or_else(|| bad("a proof of authentication tells when it was made"))?;
@@ -271,7 +271,7 @@ impl Asked<'_> {
         let mut credentials = Vec::with_capacity(members.len());
         for member in members {
             let credential = match has_type(member, model::ENVELOPED_CREDENTIAL) {
-                true => credential::verify_enveloped(member, resolver, now, status)?,
+                true => credential::verify_enveloped(member, self.audience, resolver, now, status)?,
                 false => credential::verify_embedded(member, resolver, now, status)?,
             };
             let about = |subject: &&Map<String, Value>| {
@@ -289,12 +289,14 @@ impl Asked<'_> {
     }
 }
 
-fn holder(json: &Map<String, Value>) -> Result<Did> {
+/// The DID of the holder: the one that is named, or else the one whose key signed (VC Data Model 2.0, §4.13).
+fn holder(json: &Map<String, Value>, signer: &DidUrl) -> Result<Did> {
     let holder = match json.get("holder") {
+        None => return Ok(signer.did().clone()),
         Some(Value::Object(holder)) => holder.get("id"),
         other => other,
     };
-    holder.and_then(Value::as_str).ok_or_else(|| bad("a presentation names its holder"))?.parse()
+    holder.and_then(Value::as_str).ok_or_else(|| bad("the holder is a URL"))?.parse()
 }
 
 fn presented_by(holder: &Did, signer: &DidUrl) -> Result<()> {

@@ -3,7 +3,7 @@
 //! Selective Disclosure for JSON Web Tokens (RFC 9901) and SD-JWT-based Verifiable Credentials (draft-ietf-oauth-sd-jwt-vc),
 //! signed with ML-DSA. What is hidden is a salted hash, so a quantum computer learns nothing from it either.
 
-use super::credential::{SIGNING_SKEW, numeric_date};
+use super::credential::{SIGNING_SKEW, for_audience, numeric_date};
 use super::presentation::{fresh, same};
 use crate::error::bad;
 use crate::jose::Jws;
@@ -154,6 +154,11 @@ impl SdJwt {
         let (claims, _) = parts.expand()?;
         let (from, until) = validity(&claims)?;
         now.within(from, until, "the credential")?;
+        let audience = match binding {
+            KeyBinding::Required { audience, .. } => Some(audience),
+            KeyBinding::None => None,
+        };
+        for_audience(claims.get("aud"), audience)?;
         if claims.contains_key("status") {
             return Err(Error::new(Reason::UnknownStatus, "token status lists are not read here"));
         }

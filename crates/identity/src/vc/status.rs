@@ -102,6 +102,9 @@ impl StatusEntry {
         if !is_uri(list) {
             return Err(bad("statusListCredential is a URL"));
         }
+        if entry.get("id").is_some_and(|id| id == list) {
+            return Err(bad("the id of a status entry is not that of its list"));
+        }
         let purpose = text("statusPurpose")?;
         if INFORMATIVE.contains(&purpose) {
             return Ok(None);
@@ -114,6 +117,16 @@ impl StatusEntry {
         }
         Ok(Some(Self { list: list.to_owned(), index, purpose }))
     }
+}
+
+/// Refuses entries of status lists that their verifier refuses, for whoever signs what has them.
+pub(crate) fn check_entries(credential: &Map<String, Value>) -> Result<()> {
+    for entry in objects(credential, "credentialStatus")? {
+        if has_type(entry, ENTRY) {
+            StatusEntry::read(entry)?;
+        }
+    }
+    Ok(())
 }
 
 /// A list of bits for one purpose.
@@ -472,6 +485,12 @@ pub enum Status<'a> {
 impl Status<'_> {
     /// Refuses a credential that was revoked or suspended (§3.2).
     pub(crate) fn check(self, credential: &Credential, now: Timestamp) -> Result<()> {
+        if matches!(self, Self::Required(_)) && credential.json().contains_key("status") {
+            return Err(Error::new(
+                Reason::UnknownStatus,
+                "token status lists (the claim status) are not read here",
+            ));
+        }
         objects(credential.json(), "credentialStatus")?
             .into_iter()
             .try_for_each(|entry| self.check_entry(credential.issuer(), entry, now))

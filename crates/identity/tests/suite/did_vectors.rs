@@ -432,6 +432,12 @@ fn resolution_statements() -> Statements {
     });
     let mut plain = document.clone();
     plain.as_object_mut().unwrap().remove("@context");
+    // A part in JSON-LD has the context of the document.
+    let linked = |part: &Value| {
+        let mut part = part.clone();
+        part["@context"] = document["@context"].clone();
+        part
+    };
     let ask = |function: &str, url: &str, members: Value| {
         let mut input = json!({"function": function, "url": url, "document": document});
         input.as_object_mut().unwrap().extend(map(members));
@@ -521,18 +527,24 @@ fn resolution_statements() -> Statements {
     .finds(
         dereference("did:web:example.com#key-1", json!({})),
         json!({"contentType": LINKED}),
-        &key,
+        &linked(&key),
         json!({}),
     )
     .finds(
         dereference("did:web:example.com/keys?n=1#key-2", json!({})),
         json!({"contentType": LINKED}),
-        &document["authentication"][0],
+        &linked(&document["authentication"][0]),
         json!({}),
     )
     .finds(
         dereference("did:web:example.com#mail", json!({})),
         json!({"contentType": LINKED}),
+        &linked(&service),
+        json!({}),
+    )
+    .finds(
+        dereference("did:web:example.com#mail", json!({"document": plain})),
+        json!({"contentType": PLAIN}),
         &service,
         json!({}),
     )
@@ -655,7 +667,7 @@ fn the_statements_of_did_core_are_kept() {
     }
     every_statement_has_both(&all);
     assert_eq!(statements, 53, "statements of DID Core 1.0");
-    vector_file::committed("did", all, 264);
+    vector_file::committed("did", all, 265);
 }
 
 /// An address that always answers with the same document.

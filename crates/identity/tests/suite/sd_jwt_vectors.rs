@@ -87,6 +87,23 @@ fn presented(world: &World) -> Vec<Value> {
     add("key-binding-too-old", bound(&[]), "required", NOW.after(121), Some("expired"));
     let ahead = held.present_bound(holder, &[], AUDIENCE, NONCE, NOW.after(61)).unwrap();
     add("key-binding-from-the-future", ahead, "required", NOW, Some("not-yet-valid"));
+    let named = |audience: Value| {
+        let claims = json!({"a": 1, "aud": audience});
+        let built = SdJwt::builder(VCT).claims(claims).holder(&holder.key_url(Role::Identity));
+        let issued = built.issue(issuer, NOW).unwrap();
+        let bound = SdJwtHeld::parse(&issued).unwrap();
+        (issued, bound.present_bound(holder, &[], AUDIENCE, NONCE, NOW).unwrap())
+    };
+    add("issued-for-this-verifier", named(AUDIENCE.into()).1, "required", NOW, None);
+    add("issued-for-this-verifier-too", named(json!(["b", AUDIENCE])).1, "required", NOW, None);
+    add("issued-for-another-verifier", named("b".into()).1, "required", NOW, Some("wrong-audience"));
+    add(
+        "issued-for-somebody-and-shown-to-anybody",
+        named(AUDIENCE.into()).0,
+        "none",
+        NOW,
+        Some("wrong-audience"),
+    );
     add("before-its-time", issued.clone(), "none", Timestamp(NOW.0 - 61), Some("not-yet-valid"));
     add("after-its-time", issued.clone(), "none", NOW.after(DAY + 1), Some("expired"));
     let one = bound(&["/level"]);
@@ -300,7 +317,7 @@ fn the_vectors_of_selective_disclosure_hold() {
         }
         vectors.push(vector);
     }
-    vector_file::committed("sd-jwt", vectors, 73);
+    vector_file::committed("sd-jwt", vectors, 77);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! `vectors/status.json`: status lists, and credentials whose status stands in them.
 
 use crate::vector_file;
-use crate::world::{DAY, NOW, World, expect, forged_list, judge};
+use crate::world::{DAY, NOW, World, expect, forge, forged_list, judge};
 use gambeson_identity::vc::{
     Credential, MAX_ENTRIES, MIN_ENTRIES, Status, StatusEntry, StatusList, StatusListCredential,
-    StatusPurpose, StatusResolver, StatusStore,
+    StatusPurpose, StatusResolver, StatusStore, UNDEFINED_TERMS,
 };
-use gambeson_identity::{Agent, Did, Error, Reason, Timestamp, Verified};
+use gambeson_identity::{Agent, Did, Error, Reason, Role, Timestamp, Verified};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -219,12 +219,27 @@ fn credentials(world: &World) -> Vec<(&'static str, Value, Timestamp, &'static s
             "required",
             Some("bad-form"),
         ),
+        (
+            "index-is-true",
+            with(revocation(1), "statusListIndex", true.into()),
+            NOW,
+            "required",
+            Some("bad-form"),
+        ),
+        ("id-of-the-entry", with(revocation(1), "id", format!("{REVOKED}#1").into()), NOW, "required", None),
+        ("id-is-the-list", with(revocation(1), "id", REVOKED.into()), NOW, "required", Some("bad-form")),
         ("status-size-two", with(revocation(1), "statusSize", 2.into()), NOW, "required", Some("bad-form")),
     ]
     .into_iter()
     .map(|(id, status, now, asked, reason)| {
-        let draft = Credential::builder().subject(json!({"id": world.holder.did().as_str(), "a": 1}));
-        let token = draft.member("credentialStatus", status).issue(&world.issuer).unwrap();
+        // Forged, for an issuer refuses what a verifier refuses.
+        let credential = json!({
+            "@context": ["https://www.w3.org/ns/credentials/v2", UNDEFINED_TERMS], "type": ["VerifiableCredential"],
+            "issuer": world.issuer.did().as_str(), "credentialSubject": {"id": world.holder.did().as_str(), "a": 1},
+            "credentialStatus": status,
+        });
+        let header = json!({"typ": "vc+jwt", "cty": "vc"});
+        let token = forge(&world.issuer, Role::Signing, header, credential.to_string().as_bytes());
         (id, Value::from(token), now, asked, reason)
     })
     .collect()
@@ -267,7 +282,7 @@ fn the_vectors_of_status_hold() {
         judge(&vector, Credential::verify(token.as_str().unwrap(), &world.cards, now, status));
         vectors.push(vector);
     }
-    vector_file::committed("status", vectors, 50);
+    vector_file::committed("status", vectors, 53);
 }
 
 #[test]

@@ -123,10 +123,9 @@ fn a_presentation_verifies_for_its_challenge_and_domain() {
     assert_eq!((status, body["problemDetails"][0]["title"].as_str()), (400, Some("unsecured")));
 }
 
-#[test]
-fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
-    let (world, lists) = (World::new(), StatusStore::default());
-    let grant = Delegation {
+/// A delegation of the issuer to the holder.
+fn grant(world: &World) -> Delegation {
+    Delegation {
         delegate: world.holder.did().clone(),
         from: NOW,
         until: NOW.after(DAY),
@@ -139,9 +138,14 @@ fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
         max_calls: None,
         budget: None,
         status: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn an_issuer_of_claims_hands_out_no_delegation_and_no_approval() {
+    let (world, lists) = (World::new(), StatusStore::default());
     // A link as its reader wants it, which only this signing may make.
-    let link = grant.sign(&world.issuer, None).unwrap();
+    let link = grant(&world).sign(&world.issuer, None).unwrap();
     let payload = Jws::parse(&link, MAX_CREDENTIAL).unwrap().payload_unverified().to_vec();
     let link: Value = serde_json::from_slice(&payload).unwrap();
     for form in [Form::Enveloped, Form::DataIntegrity] {
@@ -234,6 +238,78 @@ fn an_issuer_of_claims_signs_nothing_that_gives_authority() {
         Credential::builder().id(url).kind("BitstringStatusListCredential").subject(json!({"id": url}));
     assert_eq!(built.clone().issue(&world.issuer).unwrap_err().reason(), Reason::BadType);
     assert_eq!(built.issue_with_proof(&world.issuer, NOW).unwrap_err().reason(), Reason::BadType);
+}
+
+/// No signer signs an entry of a status list that its verifier refuses, and says why with the same code.
+#[test]
+fn a_malformed_status_entry_is_not_signed() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let url = "https://issuer.example/status/1";
+    let good = StatusEntry { list: url.into(), index: 7, purpose: StatusPurpose::Revocation }.to_json();
+    let with = |name: &str, value: Value| {
+        let mut entry = good.clone();
+        match value {
+            Value::Null => drop(entry.as_object_mut().unwrap().remove(name)),
+            value => entry[name] = value,
+        }
+        entry
+    };
+    let bad = [
+        (with("statusListIndex", true.into()), "bad-form"),
+        (with("statusListIndex", 7.into()), "bad-form"),
+        (with("statusListIndex", "-7".into()), "bad-form"),
+        (with("statusListIndex", "".into()), "bad-form"),
+        (with("statusListIndex", "07".into()), "bad-form"),
+        (with("statusListIndex", "7.0".into()), "bad-form"),
+        (with("statusListIndex", Value::Null), "bad-form"),
+        (with("statusPurpose", Value::Null), "bad-form"),
+        (with("statusPurpose", json!(["revocation"])), "bad-form"),
+        (with("statusPurpose", "other".into()), "unknown-status"),
+        (with("statusListCredential", Value::Null), "bad-form"),
+        (with("statusListCredential", "status".into()), "bad-form"),
+        (with("statusListCredential", json!([url])), "bad-form"),
+        (with("statusSize", 2.into()), "bad-form"),
+        (with("id", url.into()), "bad-form"),
+        (with("id", "one".into()), "bad-form"),
+        (json!([good, with("statusListIndex", true.into())]), "bad-form"),
+        (with("type", json!(["BitstringStatusListEntry"])), ""),
+        (with("id", format!("{url}#7").into()), ""),
+        (with("statusSize", 1.into()), ""),
+        (json!([good, with("statusPurpose", "message".into())]), ""),
+        (json!({"type": "https://a.example/#Other", "statusListIndex": true}), ""),
+    ];
+    for (status, expected) in bad {
+        let mut credential = draft(&world);
+        credential["credentialStatus"] = status.clone();
+        for form in [Form::Enveloped, Form::DataIntegrity] {
+            let body = json!({"credential": credential}).to_string();
+            let (code, body) = api(&world, &lists, form).issue(body.as_bytes(), NOW);
+            let found = body["problemDetails"][0]["title"].as_str().unwrap_or_default();
+            assert_eq!((code, found), (if expected.is_empty() { 201 } else { 400 }, expected), "{status}");
+        }
+        let code = |result: Result<(), gambeson_identity::Error>| {
+            result.err().map(|error| error.reason().code()).unwrap_or_default()
+        };
+        let built = Credential::builder().subject(json!({"id": "urn:a:b"}));
+        let built = built.member("credentialStatus", status.clone()).issue(&world.issuer);
+        assert_eq!(code(built.map(drop)), expected, "{status}");
+        if status.get("id").is_none_or(|id| id != "one") {
+            let proof = data_integrity::ProofOptions::assertion(NOW);
+            let signed = data_integrity::sign(&world.issuer, map(credential), &proof);
+            assert_eq!(code(signed.map(drop)), expected, "{status}");
+            let entries = match status.clone() {
+                Value::Array(entries) => entries,
+                one => vec![one],
+            };
+            let grant = Delegation { status: entries, ..grant(&world) }.sign(&world.issuer, None);
+            assert_eq!(code(grant.map(drop)), expected, "{status}");
+        }
+    }
+    let text = Delegation { status: vec!["status".into()], ..grant(&world) }.sign(&world.issuer, None);
+    assert_eq!(text.unwrap_err().reason(), Reason::BadForm);
+    let entry = StatusEntry { list: "status".into(), index: 7, purpose: StatusPurpose::Revocation };
+    let built = Credential::builder().subject(json!({"id": "urn:a:b"})).status(&entry);
+    assert_eq!(built.issue(&world.issuer).unwrap_err().reason(), Reason::BadForm);
 }
 
 #[test]

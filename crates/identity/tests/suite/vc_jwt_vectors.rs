@@ -164,7 +164,42 @@ fn credentials(world: &World) -> Vec<Value> {
     add("after-exp", timed(json!({"exp": NOW.0 - 1})), NOW, Some("expired"));
     add("signed-in-the-future", timed(json!({"iat": NOW.0 + 61})), NOW, Some("not-yet-valid"));
     add("signed-by-a-clock-ahead", timed(json!({"iat": NOW.0 + 60})), NOW, None);
+    for (id, token, reason) in older_claims(world) {
+        add(&format!("older-claims-{id}"), token, NOW, reason);
+    }
     vectors
+}
+
+/// Claims of the data model 1.1, of RFC 7519 and of token status lists beside those of the data model 2.0.
+fn older_claims(world: &World) -> Vec<(&'static str, String, Option<&'static str>)> {
+    let claimed = |members: Value| {
+        let payload = with(credential(world), members).to_string();
+        forge(&world.issuer, Role::Signing, json!({"typ": "vc+jwt", "cty": "vc"}), payload.as_bytes())
+    };
+    let (before, after) = (Timestamp(NOW.0 - 1).to_string(), NOW.after(1).to_string());
+    [
+        ("expiration-date-to-come", json!({"issuanceDate": before, "expirationDate": after}), None),
+        ("expiration-date-past", json!({"expirationDate": before}), Some("expired")),
+        (
+            "expiration-date-past-alone",
+            json!({"expirationDate": before, "validFrom": null, "validUntil": null}),
+            Some("expired"),
+        ),
+        ("issuance-date-to-come", json!({"issuanceDate": after}), Some("not-yet-valid")),
+        ("expiration-date-is-no-time", json!({"expirationDate": "soon"}), Some("bad-time")),
+        ("issuance-date-is-a-number", json!({"issuanceDate": 1}), Some("bad-time")),
+        // Nobody is an audience of a credential by itself.
+        ("audience", json!({"aud": "https://b.example"}), Some("wrong-audience")),
+        ("audience-in-a-list", json!({"aud": ["https://b.example"]}), Some("wrong-audience")),
+        ("audience-that-is-no-text", json!({"aud": 1}), Some("wrong-audience")),
+        (
+            "token-status-list",
+            json!({"status": {"status_list": {"idx": 1, "uri": "https://a.example"}}}),
+            Some("unknown-status"),
+        ),
+    ]
+    .map(|(id, members, reason)| (id, claimed(members), reason))
+    .into()
 }
 
 fn presentations(world: &World) -> Vec<Value> {
@@ -248,7 +283,62 @@ fn presentations(world: &World) -> Vec<Value> {
         Some("bad-form"),
     );
     add("presentation-with-claim-vp", signed(json!({"vp": {}})), Subject, NOW, Some("bad-form"));
-    add("no-holder", signed(json!({"holder": null})), Subject, NOW, Some("bad-form"));
+    add("no-holder", signed(json!({"holder": null})), Subject, NOW, None);
+    add(
+        "no-holder-and-an-issuer",
+        signed(json!({"holder": null, "iss": holder.did().as_str()})),
+        Subject,
+        NOW,
+        None,
+    );
+    let another = json!({"holder": null, "iss": issuer.did().as_str()});
+    add("no-holder-and-another-issuer", signed(another), Subject, NOW, Some("bad-form"));
+    let another =
+        json!({"holder": null, "verifiableCredential": enveloped(&about_another, "application/vc+jwt")});
+    add(
+        "no-holder-and-a-subject-that-is-another",
+        signed(another.clone()),
+        Subject,
+        NOW,
+        Some("wrong-holder"),
+    );
+    add("no-holder-and-a-bearer", signed(another), Bearer, NOW, None);
+    let own = with(credential(world), json!({"issuer": holder.did().as_str()}));
+    let own = json!({"holder": null, "verifiableCredential": own});
+    add("no-holder-and-a-credential-that-nobody-signed", signed(own), Subject, NOW, Some("bad-form"));
+    add("holder-without-id", signed(json!({"holder": {"name": "Holder"}})), Subject, NOW, Some("bad-form"));
+    add("holder-is-no-did", signed(json!({"holder": "https://a.example"})), Subject, NOW, Some("bad-did"));
+    let text = with(
+        enveloped(&token, "application/vc+jwt"),
+        json!({"@context": "https://www.w3.org/ns/credentials/v2"}),
+    );
+    add("context-of-an-envelope-is-text", signed(json!({"verifiableCredential": text})), Subject, NOW, None);
+    let for_verifier = |audience: Value| {
+        let claims = json!({"@context": ["https://www.w3.org/ns/credentials/v2"], "type": ["VerifiableCredential"],
+            "issuer": issuer.did().as_str(), "credentialSubject": {"id": holder.did().as_str()}, "aud": audience});
+        let token = forge(
+            issuer,
+            Role::Signing,
+            json!({"typ": "vc+jwt", "cty": "vc"}),
+            claims.to_string().as_bytes(),
+        );
+        signed(json!({"verifiableCredential": enveloped(&token, "application/vc+jwt")}))
+    };
+    add("credential-for-this-verifier", for_verifier(AUDIENCE.into()), Subject, NOW, None);
+    add(
+        "credential-for-this-verifier-too",
+        for_verifier(json!(["https://b.example", AUDIENCE])),
+        Subject,
+        NOW,
+        None,
+    );
+    add(
+        "credential-for-another-verifier",
+        for_verifier("https://b.example".into()),
+        Subject,
+        NOW,
+        Some("wrong-audience"),
+    );
     let signing = forge(holder, Role::Signing, header(), good.to_string().as_bytes());
     add("signed-with-a-key-for-claims", signing, Subject, NOW, Some("wrong-purpose"));
     let typed = forge(holder, Role::Identity, json!({"typ": "vc+jwt"}), good.to_string().as_bytes());
@@ -338,10 +428,14 @@ fn embedded_presentations(world: &World) -> Vec<Value> {
     let again = json!({"challenge": "another"});
     let unsecured = with(plain(), json!({"proof": null}));
     let about_another = json!({"verifiableCredential": enveloped(token(issuer.did().as_str()))});
+    let mut unnamed = about_another.clone();
+    unnamed["holder"] = Value::Null;
     let changed = with(plain(), json!({"verifiableCredential": enveloped(token(key.as_str()) + "A")}));
     let late = NOW.after(121);
     [
         ("a-proof-inside", plain(), NOW.after(120), None),
+        ("a-proof-and-no-holder", signed(json!({"holder": null}), json!({})), NOW, None),
+        ("a-proof-and-no-holder-of-the-credential", signed(unnamed, json!({})), NOW, Some("wrong-holder")),
         ("a-proof-beside-another", beside(plain(), json!({})), NOW, None),
         ("a-proof-for-several-domains", signed(json!({}), json!({"domain": ["https://b.example", AUDIENCE]})), NOW, None),
         ("a-proof-too-old", plain(), late, Some("expired")),
@@ -403,7 +497,7 @@ fn the_vectors_of_tokens_hold() {
         }
         vectors.push(vector);
     }
-    vector_file::committed("vc-jwt", vectors, 97);
+    vector_file::committed("vc-jwt", vectors, 120);
 }
 
 #[test]

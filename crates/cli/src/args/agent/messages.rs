@@ -85,6 +85,12 @@ pub struct HttpSign {
     /// Use a capability: sign with the signing key, not the one that tells who speaks
     #[arg(long)]
     pub capability: bool,
+    /// Say what the signature is for, so that verifiers can choose it
+    #[arg(long, value_name = "TEXT")]
+    pub tag: Option<String>,
+    /// Name the signature among those of the message
+    #[arg(long, value_name = "NAME", default_value = "gambeson")]
+    pub label: String,
     /// Where the signed message goes
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
@@ -105,7 +111,10 @@ pub struct HttpVerify {
     /// It must use a capability
     #[arg(long)]
     pub capability: bool,
-    /// Who must have signed
+    /// Verify only a signature with this tag
+    #[arg(long, value_name = "TEXT")]
+    pub tag: Option<String>,
+    /// Verify only a signature by a key of this DID
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
 }
