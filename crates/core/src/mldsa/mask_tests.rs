@@ -56,7 +56,7 @@ impl<'a, const FAULT: u8> Masks<'a> for FaultyMasks<'a, FAULT> {
             self.pending = Some(packed.to_vec());
         }
         if FAULT == Fault::RepeatedHalf as u8 {
-            let (low, high) = packed.split_at_mut(packed.len() / 2);
+            let (low, high) = packed.split_at_mut(packed.len() >> 1);
             high.copy_from_slice(low);
         }
     }
@@ -185,10 +185,14 @@ fn masks_repeat_only_where_a_fault_is_planted<P: ParameterSet>() {
             faulty::<P, { Fault::RepeatedHalf as u8 }>(kernels, &seed),
             faulty::<P, { Fault::RepeatedPolynomial as u8 }>(kernels, &seed),
         ] {
-            assert!(planted.iter().all(|mask| repeats(&[mask.clone()])), "canary: {} {name}", P::NAME);
+            assert!(
+                planted.iter().all(|mask| repeats(core::slice::from_ref(mask))),
+                "canary: {} {name}",
+                P::NAME
+            );
         }
         let shared = faulty::<P, { Fault::SharedByMessages as u8 }>(kernels, &seed);
-        assert!(shared.iter().all(|mask| !repeats(&[mask.clone()])), "{} {name}", P::NAME);
+        assert!(shared.iter().all(|mask| !repeats(core::slice::from_ref(mask))), "{} {name}", P::NAME);
         assert!(repeats(&shared), "canary: {} {name}", P::NAME);
     }
     assert!(tables.len() > 1);
