@@ -140,7 +140,7 @@ pub(super) fn check(console: Console, options: &Bench, medians: &[(&Case, f64)])
     let well = *longest <= ALLOWED;
     console.report(
         format_args!(
-            "\nthe dearest refused message ({}, {}) {}, at most {} {}",
+            "the dearest refused message ({}, {}) {}, at most {} {}",
             case.operation,
             case.form,
             duration(*longest),
