@@ -179,13 +179,10 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
     let place = Place::new(place)?;
     let removed = remove(&place)?;
     let names: Vec<String> = removed.iter().map(|file| file.display().to_string()).collect();
-    let mut lines = names.clone();
-    let first = lines.first().map_or("nothing was installed", String::as_str);
-    let first = format!("removed or restored: {first}");
-    match lines.first_mut() {
-        Some(line) => *line = first,
-        None => lines.push(first),
-    }
+    let lines: Vec<String> = match names.as_slice() {
+        [] => vec!["nothing was installed".to_owned()],
+        names => names.iter().map(|name| format!("removed or restored: {name}")).collect(),
+    };
     console.report_lines(lines, json!({"changed": names}))?;
     Ok(Status::Done)
 }
