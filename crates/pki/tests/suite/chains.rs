@@ -441,9 +441,18 @@ fn revocation_is_looked_up_where_there_are_lists() {
     let error = refused(&verifier.clone().revocation(&list), &chain.leaf, &silent);
     assert_eq!(error, failed("CN=Server", Failure::RevocationListSignature));
     // Of some reasons or some certificates alone (RFC 5280, §5.2.5): nobody here knows of which.
-    let partial = [partial_list(&chain)];
-    let error = refused(&verifier.clone().revocation(&partial), &chain.leaf, &chain.others);
-    assert_eq!(error, failed("CN=Server", Failure::RevocationListExtension { oid: "2.5.29.28".into() }));
+    for (oid, critical) in [("2.5.29.28", true), ("2.5.29.28", false), ("2.5.29.27", false)] {
+        let partial = [partial_list(&chain, oid, critical)];
+        let error = refused(&verifier.clone().revocation(&partial), &chain.leaf, &chain.others);
+        assert_eq!(error, failed("CN=Server", Failure::RevocationListExtension { oid: oid.into() }));
+    }
+    // A root that is its own chain is looked up in its own list.
+    let own = [by_root(&[entry(&chain.roots[0])])];
+    let error = refused(&verifier.clone().revocation(&own), &chain.roots[0], &[]);
+    assert_eq!(error, failed("CN=Root", revoked()));
+    let own = [by_root(&[])];
+    assert!(verifier.clone().revocation(&own).require_revocation().verify(&chain.roots[0], &[]).is_ok());
+    assert!(verifier.clone().require_revocation().verify(&chain.roots[0], &[]).is_ok());
     // By another key under the same name.
     let stranger = PrivateKey::generate(Algorithm::Ed25519).unwrap();
     let strange = authority("CN=Middle").self_signed(&stranger).unwrap();
@@ -501,13 +510,13 @@ fn names_are_compared_by_what_they_mean() {
     }
 }
 
-fn partial_list(chain: &Chain) -> RevocationList {
+fn partial_list(chain: &Chain, oid: &str, critical: bool) -> RevocationList {
     let times = (at(NOW - 10), at(NOW + 10));
     let list = RevocationList::new(&chain.others[0], &chain.middle_key, 1, times, &[]).unwrap();
     let mut list: CertificateList = CertificateList::from_der(list.as_der()).unwrap();
     list.tbs_cert_list.crl_extensions.as_mut().unwrap().push(Extension {
-        extn_id: "2.5.29.28".parse().unwrap(),
-        critical: true,
+        extn_id: oid.parse().unwrap(),
+        critical,
         extn_value: OctetString::new([0x30, 0]).unwrap(),
     });
     let signature = chain.middle_key.sign(&list.tbs_cert_list.to_der().unwrap()).unwrap();

@@ -298,3 +298,71 @@ fn keys_without_certificates_are_trusted_and_signatures_may_be_others_work() {
     assert_eq!(refused.failure().code(), "signature");
     Verifier::new(&roots).signatures(&|_| Ok(())).verify(&leaf, &[]).unwrap();
 }
+
+/// A name of one organization, as a string of a type.
+fn organization(tag: u8, value: &[u8]) -> General {
+    let attribute = tlv(0x30, &[&[6, 3, 0x55, 4, 10], &tlv(tag, &[value])]);
+    tlv(0xa4, &[&tlv(0x30, &[&tlv(0x31, &[&attribute])])])
+}
+
+/// T61String, IA5String, BMPString, UniversalString; other white space, letters without a case in ASCII, and characters that are not seen.
+#[test]
+fn what_is_excluded_is_excluded_in_every_string_type() {
+    let excluded = [directory("O=Evil Corp")];
+    for (tag, value) in [
+        (0x0c, &b"Evil\tCorp"[..]),
+        (0x0c, "Evil\u{200b} Corp".as_bytes()),
+        (0x14, b"Evil Corp"),
+        (0x16, b"evil corp"),
+        (0x1a, b"Evil Corp"),
+        (0x1e, b"\0E\0v\0i\0l\0 \0C\0o\0r\0p"),
+        (0x1c, b"\0\0\0E\0\0\0v\0\0\0i\0\0\0l\0\0\0 \0\0\0C\0\0\0o\0\0\0r\0\0\0p"),
+        (0x1e, b"odd"),
+    ] {
+        let found = code("CN=Server", &[organization(tag, value)], &[], &excluded);
+        assert!(found.starts_with("name-constraints "), "{tag:02x} {value:02x?}: {found}");
+    }
+    assert!(code("CN=Server", &[directory("O=\u{c9}VIL")], &[], &[directory("O=\u{e9}vil")]) != "good");
+    for (tag, value) in [(0x14, &b"Good Corp"[..]), (0x1e, b"\0E\0v\0i\0l")] {
+        assert_eq!(code("CN=Server", &[organization(tag, value)], &[], &excluded), "good", "{tag:02x}");
+    }
+    // What is permitted is permitted in the types that are compared alone.
+    assert!(code("CN=Server,O=Evil Corp", &[organization(0x14, b"Evil Corp")], &excluded, &[]) != "good");
+}
+
+#[test]
+fn a_base_that_is_none_is_refused() {
+    let spki = key().public_key().to_spki_der();
+    let read = |base: General| {
+        TrustedKey::from_der(&name("CN=Root").to_der(), &spki, Some(&constraints(&[], &[base])))
+    };
+    for base in [
+        text(1, "@evil.com"),
+        text(1, "a@"),
+        text(1, "."),
+        text(2, "."),
+        text(6, "."),
+        text(6, "https://evil.com"),
+    ] {
+        assert!(read(base.clone()).is_err(), "{base:02x?}");
+    }
+    for base in [
+        text(1, "evil.com"),
+        text(1, "a@evil.com"),
+        text(1, ".evil.com"),
+        text(2, ""),
+        text(2, ".com"),
+        text(6, "evil.com"),
+    ] {
+        assert!(read(base.clone()).is_ok(), "{base:02x?}");
+    }
+}
+
+/// Names of a thousand parts count as such.
+#[test]
+fn long_names_do_not_make_comparisons_cheap() {
+    let long = vec!["OU=x"; 1000].join(",");
+    let excluded: Vec<_> = (0..300).map(|number| directory(&format!("O=a{number}"))).collect();
+    let found = code("CN=Server", &[directory(&long)], &[], &excluded);
+    assert!(found.starts_with("too-much-work "), "{found}");
+}

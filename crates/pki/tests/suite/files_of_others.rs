@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use der::{Decode, Reader, SliceReader};
 use gambeson_pki::{
-    Algorithm, Certificate, Encryption, Form, Name, PrivateKey, PublicKey, Request, RevocationList, Template,
-    Verifier,
+    Algorithm, Certificate, Encryption, Error, Form, Name, PrivateKey, PublicKey, Request, RevocationList,
+    Template, Verifier,
 };
 
 fn key(algorithm: Algorithm) -> PrivateKey {
@@ -454,4 +454,26 @@ fn raw_keys_inside_pkcs8_are_read_and_never_written() {
 /// The bytes of an algorithm's object identifier.
 fn oid_of(algorithm: Algorithm) -> Vec<u8> {
     der::asn1::ObjectIdentifier::new_unwrap(algorithm.oid()).as_bytes().to_vec()
+}
+
+/// Each object in DER, read as each other one, is named.
+#[test]
+fn objects_in_der_are_told_apart() {
+    let key = key(Algorithm::Ed25519);
+    let name = || "CN=Example".parse::<Name>().unwrap();
+    let root = Template::authority(name()).self_signed(&key).unwrap();
+    let request = Request::new(&Template::new(name()), &key).unwrap();
+    let now = SystemTime::now();
+    let times = (now, now + Duration::from_secs(60));
+    let list = RevocationList::new(&root, &key, 1, times, &[]).unwrap();
+    let another = |result: Result<(), Error>, found: &str| match result {
+        Err(Error::AnotherFile { found: told, .. }) => assert_eq!(told, found),
+        other => panic!("{found}: {other:?}"),
+    };
+    another(Certificate::read_all(request.as_der()).map(drop), "a certificate request");
+    another(Certificate::read_all(list.as_der()).map(drop), "a revocation list");
+    another(Request::read(root.as_der()).map(drop), "a certificate");
+    another(Request::read(list.as_der()).map(drop), "a revocation list");
+    another(RevocationList::read(root.as_der()).map(drop), "a certificate");
+    another(RevocationList::read(request.as_der()).map(drop), "a certificate request");
 }
