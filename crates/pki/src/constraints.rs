@@ -59,7 +59,12 @@ impl NameConstraints {
     }
 
     fn check_name(&self, name: &GeneralName, budget: &mut usize) -> Result<(), Violation> {
-        let all = self.permitted.len() + self.excluded.len();
+        // Long names are long work.
+        let work = |base: &GeneralName| match (base, name) {
+            (GeneralName::Directory(base), GeneralName::Directory(name)) => 1 + base.len() + name.len(),
+            _ => 1,
+        };
+        let all: usize = self.permitted.iter().chain(&self.excluded).map(work).sum();
         *budget = budget.checked_sub(all).ok_or(Violation::TooMuchWork)?;
         let bounds = |subtree: &&GeneralName| subtree.form() == name.form();
         let constrained = self.permitted.iter().chain(&self.excluded).any(|subtree| bounds(&subtree));
@@ -93,10 +98,17 @@ fn base(subtree: AnyRef<'_>) -> Option<GeneralName> {
     if !reader.is_finished() && reader.tlv_bytes().ok()? != [0x80, 1, 0] || !reader.is_finished() {
         return None;
     }
-    match &base {
-        GeneralName::Ip(bytes) if !is_network(bytes) => None,
-        _ => Some(base),
-    }
+    let is_one = match &base {
+        GeneralName::Ip(bytes) => is_network(bytes),
+        GeneralName::Dns(name) => name != ".",
+        GeneralName::Uri(host) => !host.is_empty() && host != "." && !host.contains(['/', ':', '@']),
+        GeneralName::Email(mail) => match mail.rsplit_once('@') {
+            Some((mailbox, host)) => !mailbox.is_empty() && !host.is_empty(),
+            None => !mail.is_empty() && mail != ".",
+        },
+        _ => true,
+    };
+    is_one.then_some(base)
 }
 
 /// Whether it is an address and a mask, which begins with ones and ends with zeros.
@@ -142,6 +154,7 @@ fn may_hold(base: &GeneralName, name: &GeneralName) -> bool {
         // An address without a host, and a URI whose host cannot be told, could be of any (RFC 5280, §4.2.1.10).
         (GeneralName::Uri(_), GeneralName::Uri(uri)) if host_of(uri).is_none() => true,
         (GeneralName::Email(_), GeneralName::Email(address)) if !address.contains('@') => true,
+        (GeneralName::Directory(base), GeneralName::Directory(name)) => name.may_begin_with(base),
         // An address that is none is within nothing that is permitted, and may be within what is excluded.
         (GeneralName::Ip(_), GeneralName::Ip(name)) if GeneralName::address(name).is_none() => true,
         _ => holds(base, name),

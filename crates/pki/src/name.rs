@@ -48,6 +48,46 @@ fn compared(attribute: &AttributeTypeAndValue) -> Attribute {
     }
 }
 
+/// The text of a value of any string type (X.680, 41), or `None`.
+fn text_of(attribute: &AttributeTypeAndValue) -> Option<String> {
+    let value = attribute.value.value();
+    match attribute.value.tag() {
+        Tag::PrintableString | Tag::Utf8String => std::str::from_utf8(value).ok().map(str::to_owned),
+        Tag::Ia5String | Tag::VisibleString | Tag::TeletexString => {
+            Some(value.iter().copied().map(char::from).collect())
+        }
+        Tag::BmpString => {
+            let (units, odd) = value.as_chunks::<2>();
+            let units: Vec<u16> = units.iter().copied().map(u16::from_be_bytes).collect();
+            odd.is_empty().then(|| String::from_utf16(&units).ok())?
+        }
+        _ => None,
+    }
+}
+
+/// The text without what RFC 4518 gives no meaning: case, the number of spaces, and characters that are not seen.
+fn loosely(text: &str) -> String {
+    let seen = |c: &char| {
+        !matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
+            && (!c.is_control() || c.is_whitespace())
+    };
+    let text: String = text.chars().filter(seen).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Whether two sets of attributes may mean the same.
+fn may_be(set: &RelativeDistinguishedName, other: &RelativeDistinguishedName) -> bool {
+    let may_be_one = |one: &AttributeTypeAndValue, other: &AttributeTypeAndValue| {
+        let texts = (text_of(one), text_of(other));
+        one.oid == other.oid
+            && match texts {
+                (Some(one), Some(other)) => loosely(&one) == loosely(&other),
+                _ => true,
+            }
+    };
+    set.len() == other.len() && other.iter().all(|other| set.iter().any(|one| may_be_one(one, other)))
+}
+
 fn compared_set(set: &RelativeDistinguishedName) -> Vec<Attribute> {
     let mut set: Vec<_> = set.iter().map(compared).collect();
     set.sort_unstable();
@@ -81,10 +121,22 @@ impl Name {
         self.compared().starts_with(&base.compared())
     }
 
-    /// The values of the attributes of one type, where they are text.
+    /// Whether the first sets of attributes may mean those of `base`: strings of other types are compared too, more loosely, and what cannot be
+    /// compared may mean anything.
+    pub(crate) fn may_begin_with(&self, base: &Self) -> bool {
+        let (sets, bases) = (self.0.as_ref(), base.0.as_ref());
+        sets.len() >= bases.len() && sets.iter().zip(bases.iter()).all(|(set, base)| may_be(set, base))
+    }
+
+    /// How many attributes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().count()
+    }
+
+    /// The values of the attributes of one type; nothing in place of one that is not text.
     pub(crate) fn texts_of(&self, oid: ObjectIdentifier) -> Vec<String> {
         let values = self.0.iter().filter(|attribute| attribute.oid == oid);
-        values.map(|attribute| String::from_utf8_lossy(attribute.value.value()).into_owned()).collect()
+        values.map(|attribute| text_of(attribute).unwrap_or_default()).collect()
     }
 
     /// Its sets of attributes in their order, each set in one order.

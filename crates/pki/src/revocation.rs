@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use der::asn1::{BitString, Uint};
+use der::asn1::{BitString, ObjectIdentifier, Uint};
 use der::oid::AssociatedOid;
 use der::referenced::RefToOwned;
 use der::{Decode, Encode, Tag};
@@ -57,6 +57,10 @@ pub enum Reason {
     /// The attribute authority's key is in the hands of others
     AaCompromise,
 }
+
+/// `deltaCRLIndicator` and `issuingDistributionPoint` (RFC 5280, §5.2.4, §5.2.5)
+const DELTA: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.27");
+const PARTITION: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.28");
 
 const REASONS: [(Reason, CrlReason, &str); 10] = [
     (Reason::Unspecified, CrlReason::Unspecified, "unspecified"),
@@ -207,6 +211,8 @@ impl RevocationList {
             match extension.extn_id {
                 CrlNumber::OID => number = Some(read::<CrlNumber>(&extension)?.0.as_bytes().to_vec()),
                 AuthorityKeyIdentifier::OID => {}
+                // A list of changes, or of some certificates or reasons: it is no less so where it does not say that this is critical.
+                oid @ (DELTA | PARTITION) => unknown_critical = Some(oid.to_string()),
                 oid if extension.critical => unknown_critical = Some(oid.to_string()),
                 _ => {}
             }

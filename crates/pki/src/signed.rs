@@ -42,11 +42,11 @@ impl Signed {
             fields.end()?;
             Ok(Self { der: der.to_vec(), body: start..start + body, algorithm, algorithm_der, signature })
         };
-        let read: Result<Self, Error> = read();
-        read.map_err(|error| match outline::of_another(der) {
-            Some(found) => Error::AnotherFile { expected: object, found },
-            None => error,
-        })
+        // What is known by its outline is named, before a field of it is missed.
+        match outline::of_another(der) {
+            Some(found) if !found.ends_with(object) => Err(Error::AnotherFile { expected: object, found }),
+            _ => read(),
+        }
     }
 
     pub(crate) fn as_der(&self) -> &[u8] {
