@@ -740,3 +740,34 @@ fn the_vc_api_issues_and_verifies() {
     server.kill().unwrap();
     server.wait().unwrap();
 }
+
+/// Content that a server or a client finds elsewhere than the verifier of the message.
+#[test]
+fn content_that_others_would_find_elsewhere_is_refused() {
+    let folder = acquainted();
+    let verify = |message: &str, request: &str| {
+        folder.write("message", message);
+        folder.run(&format!("agent http verify message --home bob {request}"))
+    };
+    agent_with(&folder, "http sign -o request --home alice", REQUEST).exits(0);
+    let request = String::from_utf8(folder.read("request")).unwrap();
+    verify(&request.replace("Content-Length: 12\r\n", ""), "").exits(3).tells("no Content-Length");
+    let absolute = request.replace("POST /pay", "POST https://bank.example/pay");
+    for host in ["Host: evil.example\r\n", "Host: \r\n", ""] {
+        verify(&absolute.replace("Host: bank.example\r\n", host), "").exits(3).tells("Host");
+    }
+    verify(&absolute.replace("Host: bank.example", "Host: BANK.example:443"), "").exits(0);
+
+    agent_with(&folder, "http sign -o response --home alice", RESPONSE).exits(0);
+    let response = String::from_utf8(folder.read("response")).unwrap();
+    let head = response.strip_suffix("{\"paid\":true}").unwrap();
+    verify(&head.replace("Content-Length: 13", "Content-Length: 0"), "").exits(1).tells("");
+    verify(&head.replace("Content-Length: 13\r\n", ""), "").exits(1).tells("");
+    for status in ["100 Continue", "204 No Content", "304 Not Modified"] {
+        let message = response.replace("200 OK", status);
+        verify(&message, "").exits(3).tells("has no content");
+        agent_with(&folder, "http sign --home alice", message.as_bytes()).exits(3).tells("has no content");
+    }
+    folder.write("head", "HEAD /pay HTTP/1.1\r\nHost: bank.example\r\n\r\n");
+    verify(&response, "--request head").exits(3).tells("a response to HEAD has no content");
+}

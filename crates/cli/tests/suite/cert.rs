@@ -1,6 +1,7 @@
 //! Certificates: made, requested, signed, shown, verified, revoked.
 
-use crate::program::{self, Folder, finish};
+use crate::program::{self, Folder, finish, has_program};
+use std::process::Command;
 
 const SIGNERS: [&str; 14] = [
     "ml-dsa-44",
@@ -365,4 +366,22 @@ fn a_key_and_its_chain_go_into_one_file() {
     refused("pki/server.pem -k pki/server.key --form both --name \u{1f40e}", "correct horse", "no room");
     refused("pki/server.pem -k pki/server.key", "", "empty passphrase");
     assert!(!folder.exists("no.p12"));
+}
+
+#[test]
+fn a_request_without_purposes_gets_those_of_tls() {
+    if !has_program("openssl", &["version"]) {
+        return;
+    }
+    let folder = with_chain();
+    let mut openssl = Command::new("openssl");
+    openssl
+        .args(["req", "-new", "-newkey", "ed25519", "-nodes", "-keyout", "k", "-subj", "/CN=a", "-out", "r"]);
+    assert!(openssl.current_dir(folder.path(".")).output().unwrap().status.success());
+    folder
+        .run("cert sign r --issuer pki/authority.pem --key pki/authority.key -o signed.pem")
+        .exits(0)
+        .tells("serverAuth");
+    let signed = folder.run("cert show signed.pem --json").exits(0).json();
+    assert_eq!(signed["purposes"], serde_json::json!(["serverAuth", "clientAuth"]), "{signed}");
 }

@@ -84,3 +84,11 @@ fn a_certificate_cannot_forge_lines() {
     has_no_line(shown.text(), "  SHA-256      0000000000000000");
     has_no_line(shown.text(), "request of");
 }
+
+#[test]
+fn an_error_of_the_command_line_quotes_others_in_one_line() {
+    let did = "did:gambeson:x\nverified: all\u{202e}";
+    let refused = run(&Folder::new(), &["agent", "card", "--of", did], "").exits(2);
+    has_no_line(&refused.stderr, "verified:");
+    assert!(!refused.stderr.contains('\u{202e}'), "{}", refused.stderr);
+}
