@@ -474,6 +474,9 @@ impl Subject {
             if let Some(unusual) = asked.iter().find(|purpose| !usual(purpose)) {
                 return Err(unnamed(unusual));
             }
+            // A certificate without purposes is one for every purpose.
+            let usual = [pki::Purpose::ServerAuth, pki::Purpose::ClientAuth];
+            let asked = if asked.is_empty() && request.is_some() { &usual } else { asked };
             template = asked.iter().cloned().fold(template, Template::purpose);
         }
         Ok(self.purposes.iter().copied().map(Into::into).fold(template, Template::purpose))
@@ -488,7 +491,10 @@ impl Subject {
 
 /// The content of a certificate before it is signed, for a person. Texts stand as JSON has them: an applicant chose them.
 fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: &[String]) -> Vec<String> {
-    let listed = |texts: Vec<String>| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+    let listed = |texts: Vec<String>, none: &str| match texts.is_empty() {
+        true => none.to_owned(),
+        false => texts.join(", "),
+    };
     let names = template.alt_names().iter().map(quoted).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
     let mut lines = vec![
@@ -497,8 +503,8 @@ fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: 
             quoted(template.subject()),
             if template.is_authority() { ", AN AUTHORITY" } else { "" }
         ),
-        format!("  names    {}", listed(names)),
-        format!("  purposes {}", listed(purposes)),
+        format!("  names    {}", listed(names, "none")),
+        format!("  purposes {}", listed(purposes, "every")),
         format!("  for {days} days, by {}", quoted(issuer.subject())),
     ];
     if !left_out.is_empty() {

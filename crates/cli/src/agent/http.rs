@@ -58,16 +58,31 @@ impl Request {
 
     /// The target URI (RFC 9110, §7.1).
     fn uri(&self) -> Result<String, String> {
-        if !self.target.starts_with('/') {
-            return Ok(self.target.clone());
-        }
         let host = self.field("host").ok_or("no Host")?.trim();
+        if !self.target.starts_with('/') {
+            return match is_authority_of(&self.target, host) {
+                true => Ok(self.target.clone()),
+                false => Err("its field Host is not the host of its target".into()),
+            };
+        }
         // Another character would move the border between host and path.
         match !host.is_empty() && !host.contains(['/', '?', '#', '@', '\\']) {
             true => Ok(format!("https://{host}{}", self.target)),
             false => Err("its field Host is not HOST or HOST:PORT".into()),
         }
     }
+}
+
+/// Returns true if a host is that of an absolute target: some servers look at the one, and some at the other.
+fn is_authority_of(target: &str, host: &str) -> bool {
+    let Some((scheme, rest)) = target.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let port = if scheme.eq_ignore_ascii_case("http") { ":80" } else { ":443" };
+    let without = |authority: &str| {
+        let authority = authority.to_ascii_lowercase();
+        authority.strip_suffix(port).or(authority.strip_suffix(':')).unwrap_or(&authority).to_owned()
+    };
+    without(authority) == without(host)
 }
 
 /// A message in a file, with all its bytes.
@@ -77,6 +92,8 @@ struct Whole {
     bytes: Vec<u8>,
     /// Where the content begins.
     content: usize,
+    /// It has no content, whatever its fields say (RFC 9110, §6.4.1).
+    is_bodiless: bool,
 }
 
 enum Start {
@@ -92,12 +109,20 @@ impl Whole {
         let no_end = || bad("it has no end".to_owned());
         if bytes.starts_with(b"HTTP/") {
             let (status, fields, content) = response(&bytes).map_err(bad)?.ok_or_else(no_end)?;
-            return Ok(Self { start: Start::Response(status), fields, bytes, content });
+            let is_bodiless = matches!(status, 100..=199 | 204 | 304);
+            if is_bodiless && content < bytes.len() {
+                return Err(bad(format!("a response with status {status} has no content")));
+            }
+            return Ok(Self { start: Start::Response(status), fields, bytes, content, is_bodiless });
         }
         let request = Request::read(&bytes).map_err(bad)?.ok_or_else(no_end)?;
         let uri = request.uri().map_err(bad)?;
+        if request.content < bytes.len() && request.field("content-length").is_none() {
+            // Servers would take them for the next request.
+            return Err(bad("bytes follow its head, and no Content-Length counts them".to_owned()));
+        }
         let start = Start::Request { method: request.method, uri };
-        Ok(Self { start, fields: request.fields, bytes, content: request.content })
+        Ok(Self { start, fields: request.fields, bytes, content: request.content, is_bodiless: false })
     }
 
     fn message(&self) -> Message<'_> {
@@ -111,12 +136,13 @@ impl Whole {
         }
     }
 
-    /// Returns true if the fields announce content, or the digest of none.
+    /// Returns true if the fields announce content, or its digest.
     fn tells_of_content(&self) -> bool {
-        self.fields.iter().any(|(name, value)| {
+        let tells = |(name, value): &(String, String)| {
             name.eq_ignore_ascii_case("content-length") && value.trim() != "0"
-                || name.eq_ignore_ascii_case("content-digest") && !self.is_response()
-        })
+                || name.eq_ignore_ascii_case("content-digest")
+        };
+        !self.is_bodiless && self.fields.iter().any(tells)
     }
 
     fn is_response(&self) -> bool {
@@ -166,16 +192,24 @@ fn fields(headers: &[httparse::Header<'_>]) -> Result<Fields, String> {
 /// A message, and the request that it answers if one is named.
 fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), Error> {
     crate::sealing::one_standard_input([path].into_iter().chain(request))?;
-    let whole = Whole::read(path)?;
+    let mut whole = Whole::read(path)?;
     let Some(request) = request else { return Ok((whole, None)) };
     if !whole.is_response() {
         let message = format!("--request names what a response answers, and {} is a request", path.display());
         return Err(Error::usage(message));
     }
     let answered = Whole::read(request)?;
-    match answered.is_response() {
-        true => Err(Error::outside(format!("{}: is a response, and no request", request.display()))),
-        false => Ok((whole, Some(answered))),
+    match &answered.start {
+        Start::Response(_) => {
+            Err(Error::outside(format!("{}: is a response, and no request", request.display())))
+        }
+        Start::Request { method, .. } if method == "HEAD" && whole.content < whole.bytes.len() => {
+            Err(Error::outside(format!("{}: a response to HEAD has no content", path.display())))
+        }
+        Start::Request { method, .. } => {
+            whole.is_bodiless |= method == "HEAD";
+            Ok((whole, Some(answered)))
+        }
     }
 }
 
