@@ -6,7 +6,7 @@ use crate::args::agent::{HttpCommand, HttpSign, HttpVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::http::{self, Message, Policy, Terms};
-use gambeson_identity::{Relationship, Role};
+use gambeson_identity::{Reason, Relationship, Role};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -110,17 +110,10 @@ impl Whole {
         if bytes.starts_with(b"HTTP/") {
             let (status, fields, content) = response(&bytes).map_err(bad)?.ok_or_else(no_end)?;
             let is_bodiless = matches!(status, 100..=199 | 204 | 304);
-            if is_bodiless && content < bytes.len() {
-                return Err(bad(format!("a response with status {status} has no content")));
-            }
             return Ok(Self { start: Start::Response(status), fields, bytes, content, is_bodiless });
         }
         let request = Request::read(&bytes).map_err(bad)?.ok_or_else(no_end)?;
         let uri = request.uri().map_err(bad)?;
-        if request.content < bytes.len() && request.field("content-length").is_none() {
-            // Servers would take them for the next request.
-            return Err(bad("bytes follow its head, and no Content-Length counts them".to_owned()));
-        }
         let start = Start::Request { method: request.method, uri };
         Ok(Self { start, fields: request.fields, bytes, content: request.content, is_bodiless: false })
     }
@@ -134,6 +127,22 @@ impl Whole {
             [] if !self.tells_of_content() => message,
             content => message.with_body(content),
         }
+    }
+
+    /// Refuses bytes behind the head that others do not take for content, but for the next message (RFC 9112, §6.3).
+    fn check_content(&self) -> gambeson_identity::Result<()> {
+        let counted = ["content-length", "transfer-encoding"];
+        let is_counted =
+            |(name, _): &(String, String)| counted.iter().any(|it| name.eq_ignore_ascii_case(it));
+        let is_content = match self.start {
+            Start::Request { .. } => self.fields.iter().any(is_counted),
+            Start::Response(_) => !self.is_bodiless,
+        };
+        if self.bytes.len() == self.content || is_content {
+            return Ok(());
+        }
+        let what = format_args!("bytes follow the head of a message without content: {self}");
+        Err(gambeson_identity::Error::new(Reason::BadForm, what))
     }
 
     /// Returns true if the fields announce content, or its digest.
@@ -203,9 +212,6 @@ fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), E
         Start::Response(_) => {
             Err(Error::outside(format!("{}: is a response, and no request", request.display())))
         }
-        Start::Request { method, .. } if method == "HEAD" && whole.content < whole.bytes.len() => {
-            Err(Error::outside(format!("{}: a response to HEAD has no content", path.display())))
-        }
         Start::Request { method, .. } => {
             whole.is_bodiless |= method == "HEAD";
             Ok((whole, Some(answered)))
@@ -216,6 +222,7 @@ fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), E
 fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
     let (whole, answered) = read(&options.message, options.request.as_deref())?;
+    whole.check_content().map_err(Error::from_request)?;
     let (agent, _) = session.unlock()?;
     let role = if options.capability { Role::Signing } else { Role::Identity };
     let (tag, label) = (options.tag.clone(), options.label.clone());
@@ -263,6 +270,9 @@ fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     }
     let request = answered.as_ref().map(Whole::message);
     let message = bound(whole.message(), request.as_ref());
+    if let Err(error) = whole.check_content() {
+        return session.refused(&error);
+    }
     let mut seen = Seen::open(&session.home)?;
     match http::verify(&message, &policy, &*session.resolver(), session.now, &mut seen) {
         Ok(verified) => {

@@ -446,7 +446,9 @@ fn a_signed_request_is_taken_once() {
         (text.replace("{\"amount\":5}", ""), "bad-form"),
         (text.replace("Content-Length: 12", "Transfer-Encoding: chunked"), "bad-form"),
         (text.replace("Host: bank.example", "Host: bank.example\r\nHost: evil.example"), "bad-form"),
-        (text.replace("Content-Length: 12", "Content-Encoding: gzip"), "uncovered"),
+        (text.replace("Content-Length", "Content-Encoding: gzip\r\nContent-Length"), "uncovered"),
+        // It would wait for the next request, and take these bytes for it.
+        (text.replace("Content-Length: 12\r\n", ""), "bad-form"),
     ] {
         folder.write("changed", change);
         assert_eq!(reason(&folder, "http verify changed --home bob"), expected);
@@ -751,7 +753,6 @@ fn content_that_others_would_find_elsewhere_is_refused() {
     };
     agent_with(&folder, "http sign -o request --home alice", REQUEST).exits(0);
     let request = String::from_utf8(folder.read("request")).unwrap();
-    verify(&request.replace("Content-Length: 12\r\n", ""), "").exits(3).tells("no Content-Length");
     let absolute = request.replace("POST /pay", "POST https://bank.example/pay");
     for host in ["Host: evil.example\r\n", "Host: \r\n", ""] {
         verify(&absolute.replace("Host: bank.example\r\n", host), "").exits(3).tells("Host");
@@ -761,13 +762,13 @@ fn content_that_others_would_find_elsewhere_is_refused() {
     agent_with(&folder, "http sign -o response --home alice", RESPONSE).exits(0);
     let response = String::from_utf8(folder.read("response")).unwrap();
     let head = response.strip_suffix("{\"paid\":true}").unwrap();
-    verify(&head.replace("Content-Length: 13", "Content-Length: 0"), "").exits(1).tells("");
-    verify(&head.replace("Content-Length: 13\r\n", ""), "").exits(1).tells("");
+    verify(&head.replace("Content-Length: 13", "Content-Length: 0"), "").exits(1);
+    verify(&head.replace("Content-Length: 13\r\n", ""), "").exits(1);
     for status in ["100 Continue", "204 No Content", "304 Not Modified"] {
         let message = response.replace("200 OK", status);
-        verify(&message, "").exits(3).tells("has no content");
-        agent_with(&folder, "http sign --home alice", message.as_bytes()).exits(3).tells("has no content");
+        assert!(verify(&message, "").exits(1).text().contains("without content"));
+        agent_with(&folder, "http sign --home alice", message.as_bytes()).exits(2).tells("without content");
     }
     folder.write("head", "HEAD /pay HTTP/1.1\r\nHost: bank.example\r\n\r\n");
-    verify(&response, "--request head").exits(3).tells("a response to HEAD has no content");
+    assert!(verify(&response, "--request head").exits(1).text().contains("without content"));
 }
