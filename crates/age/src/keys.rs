@@ -78,7 +78,7 @@ impl Identity {
     }
 }
 
-/// What is in an identity file.
+/// Content of an identity file.
 ///
 /// ```
 /// use gambeson_age::{Identity, IdentityFile};

@@ -57,7 +57,7 @@ impl Read for Made {
     }
 }
 
-/// What reading took beyond what was there, and how it ended.
+/// Peak memory of a reading above the memory before it, and its result.
 fn peak(pieces: &[(&str, usize)]) -> (usize, Result<u64, Error>) {
     let owned = |(text, count): &(&str, usize)| (text.as_bytes().to_vec(), *count);
     let pieces = [("age-encryption.org/v1\n", 1)].iter().chain(pieces).map(owned).collect();

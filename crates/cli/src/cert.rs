@@ -518,7 +518,7 @@ fn quoted(text: impl ToString) -> String {
     Value::from(text.to_string()).to_string()
 }
 
-/// What a request asks for and the certificate will not have.
+/// Lists what a request asks for and the certificate will not have.
 fn left_out(request: &Request, template: &Template) -> Vec<String> {
     let mut out = Vec::new();
     if request.subject() != *template.subject() {

@@ -32,7 +32,7 @@ use std::path::Path;
 /// How many complaints of one file are told.
 const TOLD: usize = 10;
 
-/// What documents and programs beside vectors are called. All other files are of vectors.
+/// Endings of names of documents and programs beside vectors. All other files are of vectors.
 const DOCUMENTS: [&str; 11] = [
     ".lock",
     ".md",

@@ -6,7 +6,7 @@ use crate::vectors::Report;
 use gambeson_mls::vectors::{self as mls, Verdict};
 use serde_json::Value;
 
-/// Whether a case is of a kind that is known here.
+/// Returns true for a case of a kind that is known here.
 pub(super) fn is_case(case: &Value) -> bool {
     is_hpke(case) || mls::kind(case).is_some()
 }

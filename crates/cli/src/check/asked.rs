@@ -4,7 +4,7 @@ use crate::harness;
 use crate::vectors::{Report, Verdict, judge};
 use serde_json::{Value, json};
 
-/// What the answer to a request must be.
+/// Expected answer to a request.
 pub(super) enum Expected {
     /// These fields.
     Fields(Value),
