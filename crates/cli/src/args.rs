@@ -563,7 +563,7 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Whoever names an output file can say that an older one goes, and nobody else needs to.
+    /// Every command with an output file has `--force`, and no other command has it.
     #[test]
     fn every_command_with_an_output_has_force() {
         fn look(command: &clap::Command, seen: &mut Vec<String>) {

@@ -183,7 +183,7 @@ fn identities_of_other_kinds_are_passed_over_in_a_file() {
         assert!(matches!(error, KeyFileError::Line { number: found, .. } if found == number), "{error}");
         assert!(IdentityFile::parse(&text).unwrap().identities.is_empty());
     }
-    // What is no identity of any kind, or a damaged one, is no line to pass over.
+    // A line that is no identity of any kind, or a damaged one, is not passed over.
     let mut cut = (*a.encode()).clone();
     cut.pop();
     for other in [

@@ -262,7 +262,7 @@ fn refuse_writable_by_others(folder: &Path) -> Result<(), Error> {
     };
     let writable =
         "others may write into it, so what is there may not be this agent's; mend that with chmod go-w";
-    // What is not there yet is made in the first folder above it that is there.
+    // A folder that is missing is made in the first one above it that exists.
     let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, &e))?;
     let Some(whole) = folder.ancestors().find_map(|path| path.canonicalize().ok()) else { return Ok(()) };
     let is_there = folder.exists();

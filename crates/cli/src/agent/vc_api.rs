@@ -50,7 +50,7 @@ pub(super) fn serve(session: &Session, options: &VcApi) -> Result<Status, Error>
 fn converse(session: &Session, agent: &Agent, form: Form, stream: TcpStream) -> io::Result<()> {
     let mut wire = Wire::new(stream, PATIENCE)?;
     wire.hurry(Some(Instant::now() + 3 * PATIENCE))?;
-    // Whoever sends no request, or goes away, is told so by `hyper`.
+    // `hyper` answers a client that sends no request, and one that has gone needs no answer.
     let _ = http::converse(&mut wire, MAX_HEAD, async |request| {
         let (head, body) = request.into_parts();
         let (status, answer) = match receive(&head, body).await {
@@ -83,7 +83,7 @@ async fn receive(head: &Parts, body: Incoming) -> Result<Bytes, String> {
     })
 }
 
-/// What is written for these bytes, which are all that a client sends: the content that it sent, or why that is refused. For fuzzing.
+/// Returns the answer to a client that sends these bytes and no more: the content that it sent, or the reason of a refusal. For fuzzing.
 pub(crate) fn answered(bytes: &[u8]) -> Vec<u8> {
     let mut written = Vec::new();
     let stream = Memory { read: bytes, written: &mut written };

@@ -65,7 +65,8 @@ pub struct Subject {
     /// A DNS name, an IP address or a URI (may be given again)
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<pki::AltName>,
-    /// What it is for (may be given again); of what a request asks for, all but server and client must be named here
+    /// Purpose of the certificate (may be given again). `cert sign` refuses purposes of a request beyond server and client unless they are named
+    /// here, and gives server and client to a request without purposes
     #[arg(long = "purpose", value_enum)]
     pub purposes: Vec<Purpose>,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const HTTP: [&str; 4] =
     ["private_key_seed_hex", "public_key_base64", "signature_base_base64", "deterministic_signature_base64"];
 
-/// Whether a document is that of C2SP `httpsig-pq`.
+/// Returns true for the document of C2SP `httpsig-pq`.
 pub(super) fn is_http(document: &Value) -> bool {
     HTTP.iter().all(|name| document["vectors"][0][name].is_string())
 }
@@ -50,7 +50,7 @@ fn signed(vector: &Value) -> Option<Vec<Step>> {
 /// Members of the edge cases of Ed25519 of CCTV (`ed25519`), and as they were first published.
 const SIGNATURE: [&[&str]; 2] = [&["key", "sig", "msg", "flags"], &["A", "R", "S", "M", "Flags"]];
 
-/// Whether a case is one of those.
+/// Returns true for one of those cases.
 pub(super) fn is_signature(case: &Value) -> bool {
     SIGNATURE.iter().any(|members| members.iter().all(|name| case.get(name).is_some()))
 }

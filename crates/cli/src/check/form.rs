@@ -14,7 +14,7 @@ const MAX_DOCUMENT: u64 = 64 << 20;
 /// Cases that hold, by suite.
 pub(super) type Suites = BTreeMap<String, u64>;
 
-/// What became of a file.
+/// Outcome of the run of a file.
 pub(super) enum Outcome {
     /// Something of it ran, or was refused as a vector; with the cases that hold by suite, where it has suites.
     Ran(Report, Suites),

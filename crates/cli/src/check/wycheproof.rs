@@ -42,7 +42,7 @@ const NAMES: [(&str, &str); 9] = [
     ("KMAC256", "KMAC-256"),
 ];
 
-/// Whether a document is such a file.
+/// Returns true for such a file.
 pub(super) fn is_file(document: &Value) -> bool {
     document["algorithm"].is_string()
         && document["numberOfTests"].is_u64()
@@ -70,7 +70,7 @@ pub(super) fn check(file: &Value) -> Option<Result<Report, String>> {
     })
 }
 
-/// What a test's result makes of the fields that its answer would have.
+/// Returns the expected answer of a test: these fields if its result is valid, else a refusal.
 fn expected(test: &Value, fields: Value) -> Expected {
     match test["result"].as_str() {
         Some("valid") => Expected::Fields(fields),
@@ -129,7 +129,7 @@ fn ecdh(_: &str, group: &Value, test: &Value) -> Option<Vec<Step>> {
     };
     let public = test["public"].as_str()?;
     let key = match group["encoding"] == "asn" {
-        // What `pki` reads as a key of the curve is one; else the test stops there.
+        // A public key that `pki` cannot read ends a test that is not valid.
         true => match from_hex(public).and_then(|der| PublicKey::from_spki_der(&der).ok()) {
             Some(key) => crate::harness::hex(key.as_bytes()),
             None if test["result"] == "valid" => public.to_owned(),

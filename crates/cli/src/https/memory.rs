@@ -10,7 +10,7 @@ use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, Transport,
 };
 
-/// What a client makes of these bytes, which a server sends before it says goodbye: the body, of at most `max_len` bytes, or the kind of failure.
+/// Returns the body, of at most `max_len` bytes, that a client reads from a server that sends these bytes and closes, or the kind of failure.
 pub(crate) fn answer(bytes: &[u8], max_len: u64) -> Result<Vec<u8>, &'static str> {
     let agent = ureq::Agent::with_parts(settings(None), Sent(bytes.into()), Nowhere);
     let client = Client { agent, met: Arc::default() };
