@@ -58,6 +58,83 @@ fn a_credential_holds_until_it_is_revoked() {
     agent(&folder, "cred verify missing --home bob").exits(3);
 }
 
+#[test]
+fn a_verdict_says_how_old_the_status_is_that_it_rests_on() {
+    let folder = acquainted();
+    issued(&folder, "");
+    let line = "agent cred verify badge --home bob";
+    let told = folder.run(&format!("{line} --json")).exits(0).json();
+    let time = told["statusAsOf"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+    let text = folder.run(line).exits(0).text().to_owned();
+    assert!(text.contains(&format!("not revoked as of the list of {time}")), "{text}");
+    let fresh = |line: &str| folder.run(&format!("{line} --max-status-age 3600")).exits(0);
+    fresh(line);
+    // Revoked since, of which bob has heard nothing: an old list does not do for who wants a fresh one.
+    agent(&folder, "cred revoke badge --home alice").exits(0);
+    let old = format!("--max-status-age 3600 --at {}", hours_from_now(2));
+    assert_eq!(reason(&folder, &format!("cred verify badge --home bob {old}")), "stale-status");
+    assert_eq!(
+        reason(&folder, &format!("cred verify badge --status-if-known --home bob {old}")),
+        "stale-status"
+    );
+    assert_eq!(reason(&folder, &format!("cred verify badge --home alice {old}")), "revoked");
+
+    granted(&folder, "");
+    signed(&folder, CALL);
+    let alice = did(&folder, "alice");
+    let chain = folder.run("agent delegate verify chain --home bob --json").exits(0).json();
+    assert!(chain["statusAsOf"].is_string(), "{chain}");
+    assert!(
+        folder.run("agent delegate verify chain --home bob").exits(0).text().contains("as of the list of")
+    );
+    assert_eq!(reason(&folder, &format!("delegate verify chain --home bob {old}")), "stale-status");
+    let act = format!("act verify act --aud did:web:bank.example --trust {alice} --home bob");
+    let taken = folder.run(&format!("agent {act} --max-status-age 3600 --json")).exits(0).json();
+    assert!(taken["statusAsOf"].is_string(), "{taken}");
+
+    // What has no status has none that is old.
+    let line = format!("cred issue --subject {} -o plain --irrevocable --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, b"{}").exits(0);
+    let plain = folder.run(&format!("agent cred verify plain --home bob --json {old}")).exits(0).json();
+    assert!(plain["statusAsOf"].is_null(), "{plain}");
+    assert!(folder.run("agent cred verify plain --home bob").exits(0).text().contains("cannot be revoked"));
+}
+
+#[test]
+fn a_stale_status_takes_no_call() {
+    let folder = acquainted();
+    granted(&folder, "");
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    signed(&folder, CALL);
+    let act =
+        format!("act verify act --aud did:web:bank.example --trust {} --home bob", did(&folder, "alice"));
+    assert_eq!(reason(&folder, &format!("{act} --max-status-age 1")), "stale-status");
+    folder.run(&format!("agent {act}")).exits(0);
+}
+
+#[test]
+fn an_unknown_status_that_is_let_pass_is_said() {
+    let folder = acquainted();
+    let line = format!("cred issue --subject {} -o badge --home alice", did(&folder, "bob"));
+    agent_with(&folder, &line, b"{}").exits(0);
+    let line = "agent cred verify badge --status-if-known --home bob";
+    let text = folder.run(line).exits(0).text().to_owned();
+    assert!(text.contains("status NOT checked"), "{text}");
+    assert_eq!(folder.run(&format!("{line} --json")).exits(0).json()["status"], "not-checked");
+}
+
+#[test]
+fn a_chain_says_that_nobody_asked_for_its_root() {
+    let folder = acquainted();
+    granted(&folder, "");
+    let text = |options: &str| {
+        folder.run(&format!("agent delegate verify chain --home bob {options}")).exits(0).text().to_owned()
+    };
+    assert!(text("").contains("root NOT checked"), "{}", text(""));
+    let rooted = text(&format!("--root {}", did(&folder, "alice")));
+    assert!(!rooted.contains("NOT checked"), "{rooted}");
+}
+
 /// So many hours from now, as `--at` takes it.
 fn hours_from_now(hours: u64) -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();

@@ -228,18 +228,42 @@ fn signed(folder: &Folder) {
 }
 
 #[test]
+fn a_signature_without_a_permission_is_not_a_verified_call() {
+    let folder = acquainted();
+    signed(&folder);
+    // Twice: what was not permitted was not taken either.
+    for _ in 0..2 {
+        let half = folder.run("agent act verify signed.json --home bob").exits(1);
+        assert!(half.text().starts_with("signature valid; permission NOT checked"), "{}", half.text());
+        assert!(half.text().contains("--trust"), "{}", half.text());
+        let half = folder.run("agent act verify signed.json --home bob --json").exits(1).json();
+        assert_eq!(
+            (&half["verified"], &half["reason"], &half["permission"]),
+            (&false.into(), &"permission-not-checked".into(), &"not-checked".into())
+        );
+    }
+    let asked = folder.run("agent act verify signed.json --signature-only --home bob").exits(0);
+    assert!(asked.text().starts_with("signature valid; permission NOT checked"), "{}", asked.text());
+    let alice = did(&folder, "alice");
+    folder.run(&format!("agent act verify signed.json --signature-only --trust {alice} --home bob")).exits(2);
+}
+
+#[test]
 fn a_signed_call_is_taken_once_by_its_audience() {
     let folder = acquainted();
     signed(&folder);
     let alice = did(&folder, "alice");
-    let verified = folder.run("agent act verify signed.json --home bob --json").exits(0).json();
+    let verified =
+        folder.run("agent act verify signed.json --signature-only --home bob --json").exits(0).json();
     assert_eq!(
         (&verified["action"], &verified["arguments"]["amount"]),
         (&"tools/call/pay".into(), &5.into())
     );
     assert!(verified["signer"].as_str().unwrap().starts_with(&alice));
-    let reason =
-        |line: &str| folder.run(&format!("agent act verify {line} --json")).exits(1).json()["reason"].clone();
+    let reason = |line: &str| {
+        let line = format!("agent act verify --signature-only {line} --json");
+        folder.run(&line).exits(1).json()["reason"].clone()
+    };
     assert_eq!(reason("signed.json --home bob"), "replayed");
     assert_eq!(reason("signed.json --home alice"), "wrong-audience");
     assert_eq!(reason("signed.json --home bob --aud did:web:bank.example"), "wrong-audience");
@@ -254,7 +278,7 @@ fn a_signed_call_is_taken_once_by_its_audience() {
     assert_eq!(reason("more.json --home bob"), "bad-form");
     folder.write("more.json", "[]");
     assert_eq!(reason("more.json --home bob"), "bad-form");
-    folder.run("agent act verify signed.json --home bob").exits(0);
+    folder.run("agent act verify signed.json --signature-only --home bob").exits(0);
     agent(&folder, "rotate signing --compromised --home alice").exits(0);
     agent_with(
         &folder,
@@ -264,7 +288,7 @@ fn a_signed_call_is_taken_once_by_its_audience() {
     .exits(0);
     let long = "long.json --home alice --aud did:web:bank.example";
     assert_eq!(reason(long), "long-lived");
-    folder.run(&format!("agent act verify {long} --lifetime 600")).exits(0);
+    folder.run(&format!("agent act verify --signature-only {long} --lifetime 600")).exits(0);
 }
 
 #[test]

@@ -15,6 +15,30 @@ fn alice() -> Folder {
 }
 
 #[test]
+fn an_agent_that_cannot_be_recovered_says_so() {
+    let folder = Folder::new();
+    let made = agent(&folder, "init --home alone").exits(0);
+    made.tells("warning: ").tells("--words").tells("cannot be recovered");
+    for (home, kept) in
+        [("words", "--words words.txt"), ("age", "--age seed.age"), ("shares", "--shares 2/3")]
+    {
+        let made = agent(&folder, &format!("init --home {home} {kept}")).exits(0);
+        assert!(!made.stderr.contains("warning"), "{}", made.stderr);
+    }
+    let told = agent(&folder, "init --home other --json").exits(0);
+    assert_eq!(told.json()["recovery"], serde_json::json!([]));
+    let told = agent(&folder, "init --home another --words more.txt --json").exits(0);
+    assert_eq!(told.json()["recovery"], serde_json::json!(["words"]));
+}
+
+#[test]
+fn recover_without_cards_names_both_ways() {
+    let folder = Folder::new();
+    agent(&folder, "init --home alice --words words").exits(0);
+    agent(&folder, "recover --home again --words words").exits(2).tells("--cards").tells("--new-cards");
+}
+
+#[test]
 fn words_shares_and_an_age_file_give_the_agent_back() {
     let folder = alice();
     assert_eq!(String::from_utf8(folder.read("words")).unwrap().split_whitespace().count(), 24);

@@ -32,8 +32,12 @@ fn an_action_cannot_forge_lines() {
     let call = r#"{"method": "tools/call", "name": "pay\nverified: all", "arguments": {"to\nverified": 1}}"#;
     let (audience, bob) = ("bank\nverified: bank", did(&folder, "bob"));
     run(&folder, &["agent", "act", "sign", "--home", "alice", "-o", "act", "--aud", audience], call).exits(0);
-    let verified =
-        run(&folder, &["agent", "act", "verify", "act", "--home", "bob", "--aud", audience], "").exits(0);
+    let verified = run(
+        &folder,
+        &["agent", "act", "verify", "act", "--signature-only", "--home", "bob", "--aud", audience],
+        "",
+    )
+    .exits(0);
     assert_eq!(verified.text().lines().count(), 1, "{}", verified.text());
     let approve = ["agent", "approve", "act", "--home", "bob", "--actor", &bob, "-o", "approval"];
     let approved = run(&folder, &approve, "").exits(0);
