@@ -62,6 +62,13 @@ impl Console {
         self.write(&lines.join("\n"))
     }
 
+    /// Warns a person, on standard error.
+    pub(crate) fn warn(self, text: impl Display) {
+        if !self.json {
+            write_to_stderr(format_args!("warning: {text}"));
+        }
+    }
+
     /// Shows a person what is about to be signed, on standard error: standard output may carry the result.
     pub(crate) fn show_before_signing(self, lines: &[String]) {
         if !self.json {

@@ -3,12 +3,13 @@
 use super::Session;
 use super::ledger::Book;
 use super::seen::Seen;
+use super::status::Consulted;
 use crate::args::agent::{ActCommand, ActSign, ActVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::{self, Action, Call, Expectations, MAX_ACTION};
-use gambeson_identity::delegation::{Authority, Evidence, Policy, authorize};
-use gambeson_identity::{PendingReplay, Reason, json as strict};
+use gambeson_identity::delegation::{Authority, Authorized, Evidence, Policy, authorize};
+use gambeson_identity::{Did, PendingReplay, Reason, Verified, json as strict};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -111,6 +112,7 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
     let resolver = session.resolver();
     let mut seen = Seen::open(&session.home)?;
     let mut book = Book::open(session)?;
+    let lists = Consulted::new(session, options.max_status_age);
     let judged = (|| {
         let Signed { action, token, chain } = Signed::read(&text)?;
         let mut pending = PendingReplay::default();
@@ -123,13 +125,13 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         for root in &options.trust {
             policy = policy.trust(audience.parse()?, root.clone());
         }
-        let lists = super::status::known(session);
         let authority = Authority { policy: &policy, resolver: &*resolver, status: &lists };
         let evidence = Evidence { chain, approvals };
         let mut ledger = pending.before(&mut seen, &mut book);
         let permitted =
             authorize(&verified, &evidence, options.cost.as_ref(), &authority, &mut ledger, session.now)?;
         drop(ledger);
+        lists.check_age(session.now)?;
         Ok((verified, Some(permitted)))
     })();
     let (verified, permitted) = match judged {
@@ -137,27 +139,75 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         Err(error) => return session.refused(&error),
     };
     super::is_signer(options.signer.as_ref(), verified.signer())?;
-    // The lock goes with what was seen: the book comes first.
-    book.keep()?;
-    seen.keep()?;
-    let (action, name) =
-        (verified.call().action(), permitted.as_ref().map(|permitted| permitted.root.to_string()));
-    session.holds(
-        match &name {
-            Some(root) => format!("{} may do {action}, in the name of {root}", verified.signer()),
-            None => format!("{} asks for {action}; whether it may is not asked without --trust", verified.signer()),
-        },
+    if permitted.is_some() || options.signature_only {
+        // The lock goes with what was seen: the book comes first.
+        book.keep()?;
+        seen.keep()?;
+    }
+    let call = json!({
+        "action": verified.call().action(),
+        "arguments": verified.call().arguments,
+        "aud": verified.audience(),
+        "issued": verified.issued().to_string(),
+    });
+    match permitted {
+        Some(permitted) => may(session, &verified, &permitted, &lists, call),
+        None => unasked(session, &verified, options.signature_only, call),
+    }
+}
+
+/// Reports a call that its signer may make.
+fn may(
+    session: &Session,
+    verified: &Verified<Action>,
+    permitted: &Authorized,
+    lists: &Consulted,
+    mut call: Value,
+) -> Result<Status, Error> {
+    let names = |dids: &[Did]| dids.iter().map(|did| did.to_string()).collect::<Vec<_>>();
+    call["permission"] = "checked".into();
+    call["root"] = permitted.root.as_str().into();
+    call["path"] = names(&permitted.path).into();
+    call["approvers"] = names(&permitted.approvers).into();
+    lists.members().into_iter().for_each(|(name, value)| call[name] = value);
+    let mut lines = vec![format!(
+        "{} may do {}, in the name of {}",
         verified.signer(),
-        json!({
-            "action": action,
-            "arguments": verified.call().arguments,
-            "aud": verified.audience(),
-            "issued": verified.issued().to_string(),
-            "root": name,
-            "path": permitted.as_ref().map(|it| it.path.iter().map(|did| did.to_string()).collect::<Vec<_>>()),
-            "approvers": permitted.as_ref().map(|it| it.approvers.iter().map(|did| did.to_string()).collect::<Vec<_>>()),
-        }),
-    )
+        verified.call().action(),
+        permitted.root
+    )];
+    if permitted.capability.is_some() {
+        lines.push(format!("delegation: {}", lists.text()));
+    }
+    session.holds_lines(lines, verified.signer(), call)
+}
+
+/// Reports a call whose signature holds, and of which nobody asked whether it is permitted: refused unless that was wanted.
+fn unasked(
+    session: &Session,
+    verified: &Verified<Action>,
+    is_wanted: bool,
+    mut call: Value,
+) -> Result<Status, Error> {
+    let signer = verified.signer();
+    call["verified"] = is_wanted.into();
+    call["signer"] = signer.to_string().into();
+    call["permission"] = "not-checked".into();
+    if !is_wanted {
+        call["reason"] = "permission-not-checked".into();
+    }
+    let mut lines = vec![format!(
+        "signature valid; permission NOT checked: {signer} asks for {}",
+        verified.call().action()
+    )];
+    if !is_wanted {
+        lines.push(
+            "refused: --trust names the root in whose name the call may be made; --signature-only verifies the signature alone"
+                .to_owned(),
+        );
+    }
+    session.console.report_lines(lines, call)?;
+    Ok(if is_wanted { Status::Done } else { Status::NotVerified })
 }
 
 /// Reads what is to be done: `method`, and perhaps `name`, `arguments` and `params`.

@@ -70,12 +70,13 @@ fn issue(session: &Session, options: &CredIssue) -> Result<Status, Error> {
 fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
     let secured = text(&options.credential)?;
     let resolver = session.resolver();
-    let lists = status::known(session);
+    let lists = status::Consulted::new(session, options.max_status_age);
     let asked = match options.status_if_known {
         true => vc::Status::IfKnown(&lists),
         false => vc::Status::Required(&lists),
     };
-    let verified = match Credential::verify(&secured, &*resolver, session.now, asked) {
+    let verified = Credential::verify(&secured, &*resolver, session.now, asked);
+    let verified = match verified.and_then(|verified| lists.check_age(session.now).map(|()| verified)) {
         Ok(verified) => verified,
         Err(error) => return session.refused(&error),
     };
@@ -84,20 +85,19 @@ fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
         keep(session, name, &secured)?;
     }
     let until = verified.validity().1.map(|time| time.to_string());
-    session.holds(
-        format_args!(
-            "{} says of {}: {}",
-            verified.issuer(),
-            verified.subject().get("id").and_then(Value::as_str).unwrap_or("somebody"),
-            Value::Object(claims(verified.subject())),
-        ),
-        verified.signer(),
-        json!({
-            "issuer": verified.issuer().as_str(),
-            "credential": verified.json(),
-            "validUntil": until,
-        }),
-    )
+    let mut report = json!({
+        "issuer": verified.issuer().as_str(),
+        "credential": verified.json(),
+        "validUntil": until,
+    });
+    lists.members().into_iter().for_each(|(name, value)| report[name] = value);
+    let said = format!(
+        "{} says of {}: {}",
+        verified.issuer(),
+        verified.subject().get("id").and_then(Value::as_str).unwrap_or("somebody"),
+        Value::Object(claims(verified.subject())),
+    );
+    session.holds_lines(vec![said, lists.text()], verified.signer(), report)
 }
 
 /// What is claimed, without about whom.

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::signing::text;
-use super::status::{self, OwnList};
+use super::status::{Consulted, OwnList};
 use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
@@ -84,8 +84,9 @@ pub(super) fn links(path: &Path) -> Result<Vec<String>, Error> {
 
 fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<Status, Error> {
     let resolver = session.resolver();
-    let lists = status::known(session);
-    let chain = match Chain::verify(&links(&options.chain)?, &*resolver, &lists, session.now) {
+    let lists = Consulted::new(session, options.max_status_age);
+    let chain = Chain::verify(&links(&options.chain)?, &*resolver, &lists, session.now);
+    let chain = match chain.and_then(|chain| lists.check_age(session.now).map(|()| chain)) {
         Ok(chain) => chain,
         Err(error) => return session.refused(&error),
     };
@@ -104,12 +105,14 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
     if details {
         lines.extend(chain.links().iter().flat_map(terms));
     }
+    lines.push(lists.text());
+    if options.root.is_none() {
+        lines.push("root NOT checked: --root names the one that must have granted first".to_owned());
+    }
     let granted: Vec<Value> = chain.links().iter().map(members).collect();
-    session.holds_lines(
-        lines,
-        chain.signer(),
-        json!({"path": path, "links": if details { granted } else { Vec::new() }}),
-    )
+    let mut report = json!({"path": path, "links": if details { granted } else { Vec::new() }});
+    lists.members().into_iter().for_each(|(name, value)| report[name] = value);
+    session.holds_lines(lines, chain.signer(), report)
 }
 
 /// The lines for a person about the grant of a link.

@@ -28,7 +28,24 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     // Afterwards nothing gives the seed out.
     keep_seed(session, options, &seed)?;
     session.home.create(&seed, &log, session.passphrase_fd)?;
-    made(session, &log)
+    let forms = forms(options);
+    if forms.is_empty() {
+        session.console.warn(
+            "this agent cannot be recovered if its folder or its passphrase is lost: its seed was written nowhere else; \
+             make another agent with --words, --age or --shares if that matters",
+        );
+    }
+    made_of(session, &log, Map::from_iter([("recovery".to_owned(), forms.into())]))
+}
+
+/// The forms in which the seed is written beside the agent's folder.
+fn forms(options: &Init) -> Vec<&'static str> {
+    let mut forms = Vec::new();
+    forms.extend(options.words.as_ref().map(|_| "words"));
+    forms.extend(options.age.as_ref().map(|_| "age"));
+    #[cfg(feature = "shares")]
+    forms.extend(options.shares.map(|_| "shares"));
+    forms
 }
 
 /// Writes the seed in the forms that were asked for.

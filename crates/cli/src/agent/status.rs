@@ -7,11 +7,14 @@ use super::Session;
 use super::home::private_folder;
 use crate::error::Error;
 use crate::files::{self, Access};
+use gambeson_identity::delegation::StatusCheck;
 use gambeson_identity::vc::{
-    MAX_STATUS_LIST, MIN_ENTRIES, StatusEntry, StatusList, StatusListCredential, StatusPurpose, StatusStore,
+    MAX_STATUS_LIST, MIN_ENTRIES, Status, StatusEntry, StatusList, StatusListCredential, StatusPurpose,
+    StatusResolver, StatusStore,
 };
 use gambeson_identity::{Agent, Did, DidDocument, Reason, Resolver, Timestamp, Verified};
 use serde_json::{Map, Value, json};
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -227,6 +230,110 @@ pub(super) fn known(session: &Session) -> StatusStore {
         }
     }
     store
+}
+
+/// The lists that are known here, and how old those are that a verdict rests on.
+pub(super) struct Consulted {
+    store: StatusStore,
+    max_age: Option<u64>,
+    lists: RefCell<Vec<Lookup>>,
+}
+
+/// What became of a look-up: the list's beginning, where it is known and names one.
+#[derive(Clone, Copy)]
+enum Lookup {
+    Unknown,
+    Undated,
+    Begun(Timestamp),
+}
+
+impl Consulted {
+    pub(super) fn new(session: &Session, max_age: Option<u64>) -> Self {
+        Self { store: known(session), max_age, lists: RefCell::default() }
+    }
+
+    /// Refuses a verdict that rests on a list older than was asked for.
+    pub(super) fn check_age(&self, now: Timestamp) -> gambeson_identity::Result<()> {
+        let Some(max_age) = self.max_age else { return Ok(()) };
+        let stale = |what: String| Err(gambeson_identity::Error::new(Reason::StaleStatus, what));
+        for list in self.lists.borrow().iter() {
+            match list {
+                Lookup::Unknown => {}
+                Lookup::Undated => return stale("the status list does not say when it was made".to_owned()),
+                Lookup::Begun(time) if now.since(*time) > max_age => {
+                    return stale(format!(
+                        "the status list is of {time}, {} seconds old; at most {max_age} are accepted",
+                        now.since(*time)
+                    ));
+                }
+                Lookup::Begun(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// When the oldest list was made that the verdict rests on.
+    pub(super) fn as_of(&self) -> Option<Timestamp> {
+        let times = self.lists.borrow();
+        times.iter().filter_map(|list| if let Lookup::Begun(time) = list { Some(*time) } else { None }).min()
+    }
+
+    /// What was asked of the status, for a person.
+    pub(super) fn text(&self) -> String {
+        match (self.word(), self.as_of()) {
+            ("not-checked", _) => "status NOT checked: its list is not known here".to_owned(),
+            ("none", _) => "it has no status and cannot be revoked".to_owned(),
+            (_, Some(time)) => format!("not revoked as of the list of {time}"),
+            (_, None) => "not revoked as of a list without a date".to_owned(),
+        }
+    }
+
+    /// The members of a report about the status.
+    pub(super) fn members(&self) -> [(&'static str, Value); 2] {
+        let as_of = self.as_of().map(|time| time.to_string());
+        [("status", self.word().into()), ("statusAsOf", as_of.into())]
+    }
+
+    fn word(&self) -> &'static str {
+        let lists = self.lists.borrow();
+        if lists.iter().any(|list| matches!(list, Lookup::Unknown)) {
+            "not-checked"
+        } else if lists.is_empty() {
+            "none"
+        } else {
+            "not-revoked"
+        }
+    }
+}
+
+impl StatusResolver for Consulted {
+    fn status_list(
+        &self,
+        issuer: &Did,
+        url: &str,
+        now: Timestamp,
+    ) -> gambeson_identity::Result<Arc<Verified<StatusListCredential>>> {
+        let found = self.store.status_list(issuer, url, now);
+        let list = found.as_ref().ok().map(|list| list.validity());
+        // Of what it does not revoke a list out of its time tells no more than none.
+        let held = list.filter(|(from, until)| now.within(*from, *until, "the status list").is_ok());
+        self.lists.borrow_mut().push(match held {
+            None => Lookup::Unknown,
+            Some((from, _)) => from.map_or(Lookup::Undated, Lookup::Begun),
+        });
+        found
+    }
+}
+
+impl StatusCheck for Consulted {
+    fn check(
+        &self,
+        issuer: &Did,
+        entry: &Map<String, Value>,
+        now: Timestamp,
+    ) -> gambeson_identity::Result<()> {
+        Status::Required(self).check(issuer, entry, now)
+    }
 }
 
 /// Keeps the list of another issuer in the place of an older one.

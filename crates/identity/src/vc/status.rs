@@ -55,6 +55,14 @@ impl StatusPurpose {
         [Self::Revocation, Self::Suspension].into_iter().find(|purpose| purpose.name() == name)
     }
 
+    /// What an issuer did who set a bit of it.
+    fn done(self) -> &'static str {
+        match self {
+            Self::Revocation => "revoked",
+            Self::Suspension => "suspended",
+        }
+    }
+
     fn refusal(self) -> Reason {
         match self {
             Self::Revocation => Reason::Revoked,
@@ -563,7 +571,7 @@ fn look_up(
     if set && (held.is_ok() || entry.purpose == StatusPurpose::Revocation) {
         return Err(Error::new(
             entry.purpose.refusal(),
-            format_args!("entry {} of {} is set", entry.index, entry.list),
+            format_args!("{} by its issuer (entry {} of {})", entry.purpose.done(), entry.index, entry.list),
         ));
     }
     // Beyond that a list out of its time tells no more than none.

@@ -66,6 +66,9 @@ pub struct CredVerify {
     /// Take it also where its status list is not known here
     #[arg(long)]
     pub status_if_known: bool,
+    /// Refuse a credential whose status list is older
+    #[arg(long, value_name = "SECONDS")]
+    pub max_status_age: Option<u64>,
     /// Keep it with the agent's credentials under this name, if it holds
     #[arg(long, value_name = "NAME")]
     pub keep: Option<String>,
@@ -174,6 +177,9 @@ pub struct DelegateVerify {
     /// Who must have granted first
     #[arg(long, value_name = "DID")]
     pub root: Option<Did>,
+    /// Refuse delegations whose status list is older
+    #[arg(long, value_name = "SECONDS")]
+    pub max_status_age: Option<u64>,
 }
 
 /// `gambeson agent approve`

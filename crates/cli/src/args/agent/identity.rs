@@ -144,15 +144,16 @@ pub struct SeedSource {
 
 /// `gambeson agent recover`
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("which_cards").required(true).multiple(false)))]
 pub struct Recover {
     /// Where the seed comes from
     #[command(flatten)]
     pub seed: SeedSource,
     /// The agent's cards: they tell how often each key was replaced
-    #[arg(long, value_name = "CARDS", required_unless_present = "new_cards")]
+    #[arg(long, value_name = "CARDS", group = "which_cards")]
     pub cards: Option<PathBuf>,
     /// Begin anew with a first card: only for an agent whose cards nobody knows, since two first cards contradict
-    #[arg(long, conflicts_with = "cards")]
+    #[arg(long, group = "which_cards")]
     pub new_cards: bool,
     /// The suite of the agent, where its cards do not tell
     #[arg(long, value_name = "SUITE", default_value = "default", conflicts_with = "cards")]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub enum ActCommand {
     /// Sign a call for one audience, for a short time, to be taken once
     Sign(ActSign),
-    /// Verify a signed call, and take it once
+    /// Verify a signed call and that its signer may make it, and take it once
     Verify(ActVerify),
 }
 
@@ -53,9 +53,15 @@ pub struct ActVerify {
     /// Who must have signed
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
-    /// Ask also whether the signer may: in the name of this root (may be given again)
+    /// The root in whose name the call may be made: its own calls, and those that a chain from it permits (may be given again)
     #[arg(long, value_name = "DID")]
     pub trust: Vec<Did>,
+    /// Verify the signature alone; whether the signer may make the call is not checked
+    #[arg(long, conflicts_with = "trust")]
+    pub signature_only: bool,
+    /// Refuse delegations whose status list is older
+    #[arg(long, value_name = "SECONDS", requires = "trust")]
+    pub max_status_age: Option<u64>,
     /// An approval of the action (may be given again)
     #[arg(long, value_name = "FILE", requires = "trust")]
     pub approval: Vec<PathBuf>,
@@ -108,7 +114,7 @@ pub struct HttpVerify {
     /// The request that was sent: the response must have been signed as the answer to it
     #[arg(long, value_name = "REQUEST")]
     pub request: Option<PathBuf>,
-    /// It must use a capability
+    /// Demand the signing key, by which capabilities are used; whether its holder has the capability is not checked
     #[arg(long)]
     pub capability: bool,
     /// Verify only a signature with this tag
