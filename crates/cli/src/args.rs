@@ -1,5 +1,6 @@
 //! The command line.
 
+mod address;
 pub mod agent;
 pub mod cert;
 pub mod channel;

@@ -390,6 +390,54 @@ fn a_scan_tells_what_a_server_takes() {
     folder.run("tls scan :443").exits(2).tells("not HOST:PORT");
 }
 
+#[test]
+fn a_scan_of_what_is_no_tls_is_one_line() {
+    let folder = Folder::new();
+    for answer in ["HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-server\r\n"] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        let told = folder.run(&format!("tls scan 127.0.0.1:{port}")).exits(1);
+        assert_eq!(told.text().lines().count(), 1, "{}", told.text());
+        assert!(told.text().contains("does not speak TLS"), "{}", told.text());
+        let told = folder.run(&format!("tls scan 127.0.0.1:{port} --json")).exits(1).json();
+        assert_eq!(told["reason"], "no-tls");
+    }
+}
+
+#[test]
+fn a_scan_can_demand_post_quantum_groups() {
+    let folder = with_chain("ed448");
+    let classical = Server::start(&folder, "--preset classical-448");
+    let line = format!("tls scan https://127.0.0.1:{}/", classical.port);
+    folder.run(&line).exits(0);
+    let told = folder.run(&format!("{line} --require-pq --json")).exits(1).rows();
+    assert_eq!(told.last().unwrap()["reason"], "no-post-quantum-group");
+    let folder = with_chain("ml-dsa-65");
+    let hybrid = Server::start(&folder, "");
+    folder.run(&format!("tls scan https://127.0.0.1:{} --require-pq", hybrid.port)).exits(0);
+    folder.run("tls scan http://127.0.0.1:1").exits(2).tells("https");
+    folder.run("tls scan https://127.0.0.1:1/?a=b").exits(2).tells("not HOST:PORT");
+}
+
+#[test]
+fn addresses_to_listen_on_are_what_other_servers_take() {
+    let folder = with_chain("ml-dsa-44");
+    for (address, told) in [("localhost:0", "127.0.0.1:"), ("0", "127.0.0.1:"), (":0", "0.0.0.0:")] {
+        let line = format!("tls serve --cert pki/server.pem --key pki/server.key --listen {address}");
+        let server = Server::run(&folder, &line);
+        assert!(server.begun["address"].as_str().unwrap().starts_with(told), "{address}: {}", server.begun);
+    }
+    for address in ["x", "localhost", "127.0.0.1", "1:2:3", "localhost:70000", "70000", ":"] {
+        let line = format!("tls serve --cert pki/server.pem --key pki/server.key --listen {address}");
+        folder.run(&line).exits(2).tells("PORT, :PORT or HOST:PORT");
+    }
+}
+
 /// Silent clients keep nobody out for ever.
 #[test]
 fn silent_clients_lose_their_places() {
