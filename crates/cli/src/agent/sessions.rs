@@ -39,7 +39,7 @@ pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status,
     let clock = Clock::of(session);
     let endpoint = endpoint(session, &options.pipe)?;
     let wrong = |error: io::Error| Error::stream(&options.address, &error);
-    let listener = Listener::bind(&options.address).map_err(wrong)?;
+    let listener = Listener::bind(options.address).map_err(wrong)?;
     let ending = listener.ending();
     let signals = ending.on_signal(|| {});
     session.console.report(

@@ -11,8 +11,9 @@ pub fn listen(text: &str) -> Result<SocketAddr, String> {
     };
     match known {
         Some(address) => Ok(address),
-        None => named(text)
-            .map_err(|why| format!("{why}; expected PORT, :PORT or HOST:PORT, such as 8443 or 127.0.0.1:8443")),
+        None => named(text).map_err(|why| {
+            format!("{why}; expected PORT, :PORT or HOST:PORT, such as 8443 or 127.0.0.1:8443")
+        }),
     }
 }
 
@@ -53,7 +54,9 @@ mod tests {
             assert_eq!(listen(text).map(|it| it.to_string()).as_deref(), Ok(address), "{text}");
         }
         assert_eq!(connect("localhost:1").map(|it| it.to_string()).as_deref(), Ok("127.0.0.1:1"));
-        for text in ["", ":", "x", "70000", ":70000", "localhost", "::1:8443", "1:2:3", "localhost:70000", "-1"] {
+        for text in
+            ["", ":", "x", "70000", ":70000", "localhost", "::1:8443", "1:2:3", "localhost:70000", "-1"]
+        {
             assert!(listen(text).is_err(), "{text}");
             assert!(connect(text).is_err(), "{text}");
         }

@@ -1,5 +1,6 @@
 //! The command line of `gambeson slim`.
 
+use super::address;
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ pub struct SlimUp {
     #[arg(long, value_enum, default_value = "redb")]
     pub engine: Engine,
     /// Where the first node listens, others on the ports after it; port 0 means free ports. For other machines to come in, --trust-every-client
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:46357")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:46357", value_parser = address::listen)]
     pub listen: SocketAddr,
     /// Listen for other machines although the nodes know no client from another: each that comes in can lose others' messages without a warning
     #[arg(long)]
@@ -81,7 +82,7 @@ pub struct SlimUp {
     #[arg(long, value_name = "FILE")]
     pub python: Option<PathBuf>,
     /// Let programs that have no MLS into the channels of agents here, over WebSocket on this address of this machine alone
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = address::listen)]
     pub websocket: Option<SocketAddr>,
     /// The folder of an agent of --websocket (may be given again) [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
     #[arg(long, value_name = "DIR", requires = "websocket")]

@@ -4,6 +4,7 @@ mod proxy;
 
 pub use proxy::TlsProxy;
 
+use super::address;
 use crate::files::is_stream;
 use clap::{ArgGroup, Args, Subcommand};
 use gambeson_rustls::Preset;
@@ -36,8 +37,8 @@ impl TlsCommand {
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["root", "echo"])))]
 pub struct TlsServe {
-    /// Where to listen; port 0 takes a free one, which is told
-    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    /// Where to listen: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is told
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = address::listen)]
     pub listen: SocketAddr,
     /// The certificate, and those between it and the root
     #[arg(short, long, value_name = "PEM")]
@@ -103,9 +104,12 @@ pub struct TlsGet {
 /// `gambeson tls scan`
 #[derive(Debug, Args)]
 pub struct TlsScan {
-    /// The server, such as example.com:443
+    /// The server, such as example.com, example.com:443 or https://example.com
     #[arg(value_name = "HOST:PORT")]
     pub server: String,
+    /// Exit 1 unless the server takes a post-quantum group; its signature may be classical
+    #[arg(long)]
+    pub require_pq: bool,
     /// How to connect
     #[command(flatten)]
     pub peer: TlsPeer,
@@ -115,7 +119,7 @@ pub struct TlsScan {
 #[derive(Debug, Args)]
 pub struct TlsPeer {
     /// Connect to this address, whatever the name stands for
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address::connect)]
     pub connect_to: Option<SocketAddr>,
     /// For how many seconds the server may be silent
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]

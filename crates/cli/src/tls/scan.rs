@@ -8,14 +8,14 @@ use crate::console::Console;
 use crate::error::{Error, Status};
 use gambeson_rustls::rustls::crypto::CryptoProvider;
 use gambeson_rustls::rustls::{
-    self, ClientConfig, ClientConnection, ProtocolVersion, SignatureScheme, version,
+    self, ClientConfig, ClientConnection, InvalidMessage, ProtocolVersion, SignatureScheme, version,
 };
 use gambeson_rustls::{Group, explain};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error> {
-    let (host, port) = host_and_port(&options.server, Some(443))?;
+    let (host, port) = host_and_port(server(&options.server)?, Some(443))?;
     let all = provider(None)?;
     let schemes = all.signature_verification_algorithms.supported_schemes();
     let attempt = |provider: CryptoProvider, schemes: Vec<SignatureScheme>| {
@@ -24,6 +24,9 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
 
     // The first tells whether there is anybody; a refusal is a finding, silence is not.
     let first = attempt(all.clone(), schemes.clone())?;
+    if matches!(&first, Err(Refused::NoTls)) {
+        return no_tls(console, options);
+    }
     let mut taken_groups = Vec::new();
     for group in &all.kx_groups {
         let number = u16::from(group.name());
@@ -40,7 +43,7 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
         // A server may sign with what it has, whatever is asked for.
         let found = attempt(all.clone(), vec![scheme])?.and_then(|found| match found.scheme {
             Some(other) if other != scheme => {
-                Err(format!("it signs with {} all the same", scheme_name(other)))
+                Err(Refused::Because(format!("it signs with {} all the same", scheme_name(other))))
             }
             _ => Ok(found),
         });
@@ -54,11 +57,17 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
         taken_groups.iter().filter(|(_, quantum)| *quantum).map(|(name, _)| &name[..]).collect();
     let signed: Vec<&str> =
         taken_schemes.iter().map(|name| &name[..]).filter(|name| name.starts_with("mldsa")).collect();
-    let verdict = match (hybrid.is_empty(), signed.is_empty(), first.is_ok() || !taken_groups.is_empty()) {
+    let is_reached = first.is_ok() || !taken_groups.is_empty();
+    let verdict = match (hybrid.is_empty(), signed.is_empty(), is_reached) {
         (_, _, false) => "no handshake of ours succeeds",
         (true, ..) => "recorded traffic can be read by a quantum computer: no post-quantum group",
         (false, true, _) => "traffic is safe from recording; the handshake signature is classical",
         (false, false, _) => "key exchange and handshake signature are post-quantum",
+    };
+    let reason = match (is_reached, options.require_pq && hybrid.is_empty()) {
+        (false, _) => Some("no-handshake"),
+        (true, true) => Some("no-post-quantum-group"),
+        (true, false) => None,
     };
     if let Ok(found) = &first {
         found.chain.iter().try_for_each(|line| console.say(format_args!("chain   {line}")))?;
@@ -72,9 +81,33 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
             "post_quantum_groups": hybrid,
             "post_quantum_schemes": signed,
             "verdict": verdict,
+            "reason": reason,
         }),
     )?;
-    Ok(Status::Done)
+    Ok(if reason.is_none() { Status::Done } else { Status::NotVerified })
+}
+
+/// The server of a URL, or as it stands.
+fn server(text: &str) -> Result<&str, Error> {
+    match text.split_once("://") {
+        None => Ok(text),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => {
+            Ok(rest.strip_suffix('/').unwrap_or(rest))
+        }
+        Some((scheme, _)) => {
+            Err(Error::usage(format!("{scheme}://: not TLS; name HOST:PORT or https://HOST:PORT")))
+        }
+    }
+}
+
+/// Reports that something else than a server of TLS answers.
+fn no_tls(console: Console, options: &TlsScan) -> Result<Status, Error> {
+    let verdict = "does not speak TLS: its answer is no TLS record";
+    console.report(
+        format_args!("{} {verdict}", options.server),
+        json!({"server": options.server, "verdict": verdict, "reason": "no-tls"}),
+    )?;
+    Ok(Status::NotVerified)
 }
 
 fn row(
@@ -82,15 +115,12 @@ fn row(
     kind: &str,
     name: &str,
     number: u16,
-    found: &Result<Found, String>,
+    found: &Result<Found, Refused>,
 ) -> Result<(), Error> {
-    let told = match found {
-        Ok(_) => "taken",
-        Err(why) => why,
-    };
+    let why = found.as_ref().err().map(Refused::text);
     console.report(
-        format_args!("{kind:7} {number:#06x}  {name:28} {told}"),
-        json!({kind: name, "number": number, "taken": found.is_ok(), "why": found.as_ref().err()}),
+        format_args!("{kind:7} {number:#06x}  {name:28} {}", why.unwrap_or("taken")),
+        json!({kind: name, "number": number, "taken": found.is_ok(), "why": why}),
     )
 }
 
@@ -102,6 +132,22 @@ struct Found {
     chain: Vec<String>,
 }
 
+/// Why a handshake did not succeed.
+enum Refused {
+    /// The answer is no record of TLS.
+    NoTls,
+    Because(String),
+}
+
+impl Refused {
+    fn text(&self) -> &str {
+        match self {
+            Self::NoTls => "the answer is no TLS record",
+            Self::Because(why) => why,
+        }
+    }
+}
+
 /// One handshake; a refusal is the inner error, and no server the outer.
 fn handshake(
     host: &str,
@@ -109,7 +155,7 @@ fn handshake(
     options: &TlsScan,
     provider: CryptoProvider,
     schemes: Vec<SignatureScheme>,
-) -> Result<Result<Found, String>, Error> {
+) -> Result<Result<Found, Refused>, Error> {
     let failed = |error: rustls::Error| Error::outside(error.to_string());
     let algorithms = provider.signature_verification_algorithms;
     // The chain is looked at, not judged.
@@ -127,14 +173,17 @@ fn handshake(
         if let Err(error) = connection.complete_io(&mut wire) {
             let refused = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
             return match refused {
-                Some(refused) => Ok(Err(explain(refused))),
+                Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+                    Ok(Err(Refused::NoTls))
+                }
+                Some(refused) => Ok(Err(Refused::Because(explain(refused)))),
                 // Some servers close without an alert.
                 None if matches!(
                     error.kind(),
                     std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::ConnectionReset
                 ) =>
                 {
-                    Ok(Err("the server closed the connection".into()))
+                    Ok(Err(Refused::Because("the server closed the connection".to_owned())))
                 }
                 None => Err(explained(host, error)),
             };

@@ -1,16 +1,18 @@
 //! `listen`, `connect`.
 
+use crate::args::address;
 use clap::Args;
 use gambeson_identity::Did;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 /// `gambeson agent listen`
 #[derive(Debug, Args)]
 pub struct AgentListen {
-    /// Where: an address and a port, such as 0.0.0.0:7000; port 0 takes a free one
-    #[arg(value_name = "ADDR:PORT")]
-    pub address: String,
+    /// Where: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one
+    #[arg(value_name = "ADDRESS", value_parser = address::listen)]
+    pub address: SocketAddr,
     /// Which agent may come (may be given again)
     #[arg(long = "from", value_name = "DID", required_unless_present = "anybody")]
     pub from: Vec<Did>,

@@ -1,5 +1,6 @@
 //! The command line of `gambeson tls proxy`.
 
+use crate::args::address;
 use clap::{ArgGroup, Args};
 use gambeson_rustls::Preset;
 use std::net::{IpAddr, SocketAddr};
@@ -9,8 +10,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("side").args(["cert", "tls"]).required(true).multiple(true)))]
 pub struct TlsProxy {
-    /// Where clients come to; port 0 takes a free one, which is told
-    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443")]
+    /// Where clients come to: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is told
+    #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = address::listen)]
     pub listen: SocketAddr,
     /// The server that everything goes to
     #[arg(short = 'C', long, value_name = "HOST:PORT")]
@@ -82,7 +83,7 @@ pub struct TlsProxy {
     #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Reports")]
     pub access_log: PathBuf,
     /// Serve counters for Prometheus at http://ADDRESS/metrics
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:9464", help_heading = "Reports")]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:9464", value_parser = address::listen, help_heading = "Reports")]
     pub metrics: Option<SocketAddr>,
     /// Append the secrets of every connection to the file that SSLKEYLOGFILE names: whoever reads it reads all that was said
     #[arg(long, help_heading = "Reports")]
