@@ -81,6 +81,82 @@ fn whatever_is_changed_does_not_verify() {
 }
 
 #[test]
+fn a_file_and_its_signature_are_named_in_either_order() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder.run("sign -k k.key file").exits(0);
+    for names in ["file file.sig", "file.sig file", "-s file.sig file", "file -s file.sig", "file"] {
+        folder.run(&format!("verify -k k.pub {names}")).exits(0);
+    }
+    folder.run("verify -k k.pub file.sig").exits(2).tells("file.sig: is a signature: name the file too");
+    folder.run("verify -k k.pub file other -s file.sig").exits(2).tells("--signature goes with one file");
+    folder.run("verify -k k.pub").exits(2);
+}
+
+#[test]
+fn several_files_are_signed_and_verified_at_once() {
+    let folder = with_keys();
+    for name in ["a", "b", "c"] {
+        folder.write(name, name);
+    }
+    let signed = folder.run("sign -k k.key a b c --json").exits(0);
+    assert_eq!(signed.rows().len(), 3);
+    let verified = folder.run("verify -k k.pub a b c --json").exits(0);
+    assert!(verified.rows().iter().all(|row| row["verified"] == true));
+    folder.write("b", "B");
+    let verified = folder.run("verify -k k.pub a b c --json").exits(1).rows();
+    assert_eq!(verified.iter().map(|row| row["verified"] == true).collect::<Vec<_>>(), [true, false, true]);
+    folder.run("sign -k k.key a b -o one.sig").exits(2).tells("--out goes with one file");
+    // One that exists stops all of them before a signature is made.
+    std::fs::remove_file(folder.path("a.sig")).unwrap();
+    folder.run("sign -k k.key a b").exits(3).tells("b.sig: exists already");
+    assert!(!folder.exists("a.sig"));
+    folder.run("sign -k k.key - a").exits(2);
+}
+
+#[test]
+fn refusals_tell_reasons_apart() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    let refused = |more: &str, reason: &str, words: &str| {
+        let line = format!("verify -k k.pub file {more}");
+        assert_eq!(folder.run(&format!("{line} --json")).exits(1).json()["reason"], reason, "{more}");
+        let told = folder.run(&line).exits(1);
+        assert!(told.text().contains(words), "{more}: {}", told.text());
+    };
+    folder.write("file.sig", [0; 10]);
+    refused("", "signature-length", "has 10 bytes; a signature by an ML-DSA-65 key has 3309");
+    folder.run("key gen --alg ml-dsa-44 -o k44.key").exits(0);
+    folder.run("sign -k k44.key file --force").exits(0);
+    refused("", "signature-length", "that of an ML-DSA-44 signature");
+    folder.write("file.sig", [255; 3309]);
+    refused("", "signature-encoding", "is not the encoding of a signature");
+    folder.run("sign -k k.key file --force").exits(0);
+    refused("--context release", "context", "was made without a context");
+    folder.run("sign -k k.key file --force --context release").exits(0);
+    refused("", "bad-signature", "--context");
+    refused("--context other", "bad-signature", "another key, another file or another context");
+}
+
+#[test]
+fn a_file_is_verified_by_a_certificate() {
+    let folder = Folder::new();
+    folder.run("cert new --alg ml-dsa-65 -o pki").exits(0);
+    folder.run("cert new --alg ml-dsa-65 -o other").exits(0);
+    folder.write("file", "content");
+    folder.run("sign -k pki/server.key file").exits(0);
+    let line = "verify file --cert pki/server.pem --roots pki/root.pem";
+    let told = folder.run(line).exits(0);
+    assert!(told.text().contains("localhost"), "{}", told.text());
+    folder.run("verify file --cert pki/server.pem").exits(2).tells("--roots");
+    let other = folder.run("verify file --cert pki/server.pem --roots other/root.pem --json").exits(1).json();
+    assert_eq!((&other["verified"], &other["reason"]), (&false.into(), &"unknown-issuer".into()));
+    folder.write("file", "more");
+    assert_eq!(folder.run(&format!("{line} --json")).exits(1).json()["reason"], "bad-signature");
+    folder.run(&format!("{line} -k pki/server.key")).exits(2);
+}
+
+#[test]
 fn contexts_bind() {
     let folder = with_keys();
     folder.write("file", "content");
