@@ -10,7 +10,7 @@ pub mod slim;
 pub mod tls;
 
 use crate::files::is_stream;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use gambeson::cpu::Level;
 use std::path::PathBuf;
@@ -57,9 +57,9 @@ pub enum Command {
     /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
-    /// Sign a file of any size with ML-DSA
+    /// Sign files of any size with ML-DSA
     Sign(Sign),
-    /// Verify a file and its signature
+    /// Verify files and their signatures
     Verify(Verify),
     /// Agree on a secret with the holder of a key
     #[command(subcommand)]
@@ -350,10 +350,10 @@ pub struct Sign {
     /// The private ML-DSA key
     #[arg(short, long, value_name = "KEY")]
     pub key: PathBuf,
-    /// What to sign
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Where the signature goes [default: FILE.sig]
+    /// What to sign; each file of several has its own signature
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where the signature of one file goes [default: FILE.sig]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub out: Option<PathBuf>,
     /// What the signature is bound to
@@ -372,14 +372,21 @@ pub struct Sign {
 
 /// `gambeson verify`
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("signer").args(["key", "cert"]).required(true)))]
 pub struct Verify {
     /// The public ML-DSA key of the signer
     #[arg(short, long, value_name = "KEY")]
-    pub key: PathBuf,
-    /// What was signed
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The signature [default: FILE.sig]
+    pub key: Option<PathBuf>,
+    /// The certificate of the signer, in place of the key; certificates between it and the root may follow in the file
+    #[arg(long, value_name = "CERT", requires = "roots")]
+    pub cert: Option<PathBuf>,
+    /// The roots that the certificate must lead to
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub roots: Option<PathBuf>,
+    /// What was signed. Of two names one may be the signature, if it ends with .sig
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The signature of one file [default: FILE.sig]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub signature: Option<PathBuf>,
     /// What the signature must be bound to

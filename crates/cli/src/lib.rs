@@ -32,6 +32,7 @@
 mod agent;
 pub mod args;
 mod bench;
+mod beside;
 mod cert;
 mod check;
 mod child;

@@ -1,6 +1,7 @@
 //! The commands `sign` and `verify`: ML-DSA over files of any size, which are read once and never held.
 
 use crate::args::{Context, Sign, Verify};
+use crate::beside;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, is_stream};
@@ -8,80 +9,183 @@ use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
 use gambeson::mldsa::{ContextTooLong, ExpandedSigningKey, Message, MuHasher, ParameterSet, VerifyingKey};
 use gambeson_pki as pki;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// The end of the name of a signature.
+const EXTENSION: &str = "sig";
 
 pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
-    crate::sealing::one_standard_input([options.key.as_path(), &options.file].into_iter())?;
-    let out = signature_path(options.out.as_deref(), &options.file)?;
-    files::refuse_same(&options.file, &out)?;
-    files::refuse_same(&options.key, &out)?;
+    let pairs = beside::to_sign(&options.files, options.out.as_deref(), EXTENSION)?;
+    let inputs = pairs.iter().map(|(file, _)| file.as_path()).chain([options.key.as_path()]);
+    crate::sealing::one_standard_input(inputs)?;
+    for (file, out) in &pairs {
+        files::refuse_same(file, out)?;
+        files::refuse_same(&options.key, out)?;
+        files::refuse_existing(out, options.force)?;
+    }
     let context = context(&options.context)?;
-    files::refuse_existing(&out, options.force)?;
     let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.private()?;
-    let job =
-        Signing { console, file: &options.file, context: &context, deterministic: options.deterministic };
-    let (signature, bytes) = match &key {
-        PrivateKey::Pki(pki::PrivateKey::MlDsa44(key)) => job.sign(key)?,
-        PrivateKey::Pki(pki::PrivateKey::MlDsa65(key)) => job.sign(key)?,
-        PrivateKey::Pki(pki::PrivateKey::MlDsa87(key)) => job.sign(key)?,
-        _ => {
-            return Err(Error::usage(format!(
-                "{name}: is an {} key; files are signed with ML-DSA",
-                key.algorithm()
-            )));
-        }
-    };
-    files::write(&out, &signature, Access::Shared, options.force)?;
-    console.report(
-        format_args!(
-            "signed {} ({bytes} bytes) with {}: {}",
-            options.file.display(),
-            key.algorithm(),
-            out.display()
-        ),
-        json!({
-            "signed": options.file.display().to_string(),
-            "bytes": bytes,
-            "alg": key.algorithm(),
-            "signature": out.display().to_string(),
-            "signature_bytes": signature.len(),
-            "deterministic": options.deterministic,
-        }),
-    )?;
+    for (file, out) in &pairs {
+        let job = Signing { console, file, context: &context, deterministic: options.deterministic };
+        let (signature, bytes) = match &key {
+            PrivateKey::Pki(pki::PrivateKey::MlDsa44(key)) => job.sign(key)?,
+            PrivateKey::Pki(pki::PrivateKey::MlDsa65(key)) => job.sign(key)?,
+            PrivateKey::Pki(pki::PrivateKey::MlDsa87(key)) => job.sign(key)?,
+            _ => return Err(not_for_files(&name, key.algorithm())),
+        };
+        files::write(out, &signature, Access::Shared, options.force)?;
+        console.report(
+            format_args!(
+                "signed {} ({bytes} bytes) with {}: {}",
+                file.display(),
+                key.algorithm(),
+                out.display()
+            ),
+            json!({
+                "signed": file.display().to_string(),
+                "bytes": bytes,
+                "alg": key.algorithm(),
+                "signature": out.display().to_string(),
+                "signature_bytes": signature.len(),
+                "deterministic": options.deterministic,
+            }),
+        )?;
+    }
     Ok(Status::Done)
 }
 
 pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error> {
-    let signature_path = signature_path(options.signature.as_deref(), &options.file)?;
-    crate::sealing::one_standard_input([options.key.as_path(), &options.file, &signature_path].into_iter())?;
+    let pairs = beside::to_verify(&options.files, options.signature.as_deref(), EXTENSION)?;
+    let paths = pairs.iter().flat_map(|(file, signature)| [file.as_path(), signature.as_path()]);
+    let keys = [&options.key, &options.cert, &options.roots].into_iter().flatten().map(|path| path.as_path());
+    crate::sealing::one_standard_input(paths.chain(keys))?;
     let context = context(&options.context)?;
-    let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.public();
-    let signature = files::read_small(&signature_path)?;
-    let job = Verifying { console, file: &options.file, context: &context, signature: &signature };
-    let (verified, bytes) = match &key {
+    let signer = match signer(options)? {
+        Ok(signer) => signer,
+        Err((reason, detail)) => {
+            console.report(
+                format_args!("NOT VERIFIED: {detail} ({reason})"),
+                json!({"verified": false, "reason": reason, "detail": detail}),
+            )?;
+            return Ok(Status::NotVerified);
+        }
+    };
+    let mut status = Status::Done;
+    for (file, signature) in &pairs {
+        if !verify_one(console, &signer, (file, signature), &context)? {
+            status = Status::NotVerified;
+        }
+    }
+    Ok(status)
+}
+
+/// Whose signature is asked for.
+struct Signer {
+    key: PublicKey,
+    /// The key's file, or the subject of the certificate.
+    name: String,
+}
+
+/// The signer that the command line names; the inner error tells why a certificate does not hold.
+fn signer(options: &Verify) -> Result<Result<Signer, (&'static str, String)>, Error> {
+    if let Some(path) = &options.key {
+        let (name, key) = KeyFile::read(path, options.passphrase.passphrase_fd)?.public();
+        return Ok(Ok(Signer { key, name: format!("the holder of {name}") }));
+    }
+    let (Some(path), Some(roots)) = (&options.cert, &options.roots) else {
+        return Err(Error::usage("whose signature? --key, or --cert with --roots"));
+    };
+    let roots = crate::cert::certificates(roots)?;
+    let mut others = crate::cert::certificates(path)?;
+    let certificate = others.remove(0);
+    if let Err(error) = pki::Verifier::new(&roots).verify(&certificate, &others) {
+        return Ok(Err((error.failure().code(), error.to_string())));
+    }
+    let key = certificate
+        .public_key()
+        .map_err(|error| crate::keyfile::pki_error(&path.display().to_string(), error))?;
+    Ok(Ok(Signer { key: PublicKey::Pki(key), name: certificate.subject().to_string() }))
+}
+
+/// Verifies one file and reports; whether it holds.
+fn verify_one(
+    console: Console,
+    signer: &Signer,
+    (file, signature_path): (&Path, &Path),
+    context: &[u8],
+) -> Result<bool, Error> {
+    let signature = files::read_small(signature_path)?;
+    let job = Verifying { console, file, context, signature: &signature };
+    let (verdict, bytes) = match &signer.key {
         PublicKey::Pki(pki::PublicKey::MlDsa44(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa65(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa87(key)) => job.verify(key)?,
-        _ => {
-            return Err(Error::usage(format!(
-                "{name}: is an {} key; files are signed with ML-DSA",
-                key.algorithm()
-            )));
+        _ => return Err(not_for_files(&signer.name, signer.key.algorithm())),
+    };
+    let (algorithm, name) = (signer.key.algorithm(), file.display());
+    let mut report = json!({"verified": true, "file": name.to_string(), "bytes": bytes, "alg": algorithm});
+    let text = match verdict {
+        Ok(()) => format!("verified: {name} ({bytes} bytes) was signed by {}", signer.name),
+        Err(ref refused) => {
+            let detail = refused.detail(&signature_path.display().to_string(), algorithm, context);
+            report["verified"] = false.into();
+            report["reason"] = refused.reason().into();
+            report["detail"] = detail.clone().into();
+            format!("NOT VERIFIED: {name}: {detail} ({})", refused.reason())
         }
     };
-    let file = options.file.display();
-    console.report(
-        if verified {
-            format!("verified: {file} ({bytes} bytes) is what the holder of {name} signed")
-        } else {
-            format!(
-                "NOT VERIFIED: the signature in {} is not one of {name} on {file}",
-                signature_path.display()
-            )
-        },
-        json!({"verified": verified, "file": file.to_string(), "bytes": bytes, "alg": key.algorithm()}),
-    )?;
-    Ok(if verified { Status::Done } else { Status::NotVerified })
+    console.report(text, report)?;
+    Ok(verdict.is_ok())
+}
+
+fn not_for_files(name: &str, algorithm: &str) -> Error {
+    Error::usage(format!("{name}: has an {algorithm} key; files are signed with ML-DSA"))
+}
+
+/// Why a signature does not hold.
+enum Refused {
+    /// It has so many bytes, and one by this key has so many.
+    Length(usize, usize),
+    /// It holds without the context that was asked for.
+    WithoutContext,
+    Signature,
+}
+
+impl Refused {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Length(..) => "signature-length",
+            Self::WithoutContext => "context",
+            Self::Signature => "bad-signature",
+        }
+    }
+
+    fn detail(&self, signature: &str, algorithm: &str, context: &[u8]) -> String {
+        match self {
+            Self::Length(found, expected) => {
+                let of = match found {
+                    2420 => ", that of an ML-DSA-44 signature",
+                    3309 => ", that of an ML-DSA-65 signature",
+                    4627 => ", that of an ML-DSA-87 signature",
+                    _ => "",
+                };
+                format!("{signature} has {found} bytes{of}; a signature by an {algorithm} key has {expected}")
+            }
+            Self::WithoutContext => {
+                format!(
+                    "the signature in {signature} was made without a context; verify it without --context"
+                )
+            }
+            Self::Signature if context.is_empty() => format!(
+                "the signature in {signature} belongs to another key, another file or a context, which --context names"
+            ),
+            Self::Signature => {
+                format!(
+                    "the signature in {signature} belongs to another key, another file or another context"
+                )
+            }
+        }
+    }
 }
 
 /// What to sign, and how.
@@ -114,9 +218,25 @@ struct Verifying<'a> {
 }
 
 impl Verifying<'_> {
-    /// Whether the signature holds, and the length of the file.
-    fn verify<P: ParameterSet>(&self, key: &VerifyingKey<P>) -> Result<(bool, u64), Error> {
-        let (mu, bytes) = mu(self.console, self.file, key.mu_hasher(self.context))?;
+    /// Whether the signature holds, or why not, and the length of the file.
+    fn verify<P: ParameterSet>(&self, key: &VerifyingKey<P>) -> Result<(Result<(), Refused>, u64), Error> {
+        let (is_held, bytes) = self.holds(key, self.context)?;
+        let length = size_of::<P::Signature>();
+        let verdict = if self.signature.len() != length {
+            Err(Refused::Length(self.signature.len(), length))
+        } else if is_held {
+            Ok(())
+        } else if !self.context.is_empty() && !is_stream(self.file) && self.holds(key, b"")?.0 {
+            Err(Refused::WithoutContext)
+        } else {
+            Err(Refused::Signature)
+        };
+        Ok((verdict, bytes))
+    }
+
+    /// Whether it is a signature with this context, and the length of the file.
+    fn holds<P: ParameterSet>(&self, key: &VerifyingKey<P>, context: &[u8]) -> Result<(bool, u64), Error> {
+        let (mu, bytes) = mu(self.console, self.file, key.mu_hasher(context))?;
         Ok((key.verify(Message::mu(&mu), self.signature).is_ok(), bytes))
     }
 }
@@ -149,19 +269,4 @@ fn context(context: &Context) -> Result<Vec<u8>, Error> {
         return Err(Error::usage(format!("the context has {} bytes, more than 255", bytes.len())));
     }
     Ok(bytes)
-}
-
-/// Where the signature is: as given, else beside the file.
-fn signature_path(given: Option<&Path>, file: &Path) -> Result<PathBuf, Error> {
-    match given {
-        Some(path) => Ok(path.to_path_buf()),
-        None if is_stream(file) => {
-            Err(Error::usage("standard input has no name to put .sig after: name the signature's file"))
-        }
-        None => {
-            let mut path = file.as_os_str().to_owned();
-            path.push(".sig");
-            Ok(path.into())
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! `agent init`, `show`, `card`, `rotate`, `sign`, `verify`, as their user meets them.
 
-use crate::program::agents::{PASSPHRASE, agent, did, two};
+use crate::program::agents::{PASSPHRASE, acquainted, agent, did, two};
 use crate::program::{self, Folder, finish, noise};
 use serde_json::Value;
 
@@ -277,6 +277,7 @@ fn a_signed_file_verifies_where_the_signer_is_known() {
     folder.tamper("plan");
     folder.write("plan.sig2", folder.read("plan.jws").iter().rev().copied().collect::<Vec<_>>());
     folder.run("agent verify plan -s plan.sig2 --home bob").exits(1);
+    folder.run("agent verify plan.jws --home bob").exits(2).tells("is a signature: name the file too");
     folder.run("agent verify plan -s missing --home bob").exits(3);
     folder.run("agent verify missing -s plan.jws --home bob").exits(3);
     agent(&folder, "sign - --home alice").exits(2).tells("has no name");
@@ -416,4 +417,21 @@ fn did_web_is_fetched_only_when_asked_and_did_key_needs_nobody() {
     let did = format!("did:key:{}", key.unwrap());
     let document = folder.run(&format!("agent card --document --of {did} --home alice")).exits(0).json();
     assert_eq!(document["id"], did.as_str());
+}
+
+#[test]
+fn several_files_are_signed_and_verified_at_once() {
+    let folder = acquainted();
+    for name in ["a", "b"] {
+        folder.write(name, name);
+    }
+    assert_eq!(agent(&folder, "sign a b --home alice --json").exits(0).rows().len(), 2);
+    folder.run("agent verify a b --home bob").exits(0);
+    for order in ["a a.jws", "a.jws a"] {
+        folder.run(&format!("agent verify {order} --home bob")).exits(0);
+    }
+    folder.write("a", "changed");
+    let rows = folder.run("agent verify a b --home bob --json").exits(1).rows();
+    assert_eq!((&rows[0]["verified"], &rows[1]["verified"]), (&false.into(), &true.into()));
+    agent(&folder, "sign a b -o one --home alice").exits(2).tells("--out goes with one file");
 }

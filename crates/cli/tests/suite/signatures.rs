@@ -129,8 +129,6 @@ fn refusals_tell_reasons_apart() {
     folder.run("key gen --alg ml-dsa-44 -o k44.key").exits(0);
     folder.run("sign -k k44.key file --force").exits(0);
     refused("", "signature-length", "that of an ML-DSA-44 signature");
-    folder.write("file.sig", [255; 3309]);
-    refused("", "signature-encoding", "is not the encoding of a signature");
     folder.run("sign -k k.key file --force").exits(0);
     refused("--context release", "context", "was made without a context");
     folder.run("sign -k k.key file --force --context release").exits(0);

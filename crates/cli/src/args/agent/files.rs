@@ -8,10 +8,10 @@ use std::path::PathBuf;
 /// `gambeson agent sign`
 #[derive(Debug, Args)]
 pub struct AgentSign {
-    /// What to sign
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Where the signature goes [default: FILE.jws]
+    /// What to sign; each file of several has its own signature
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where the signature of one file goes [default: FILE.jws]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub out: Option<PathBuf>,
     /// Replace a signature that exists
@@ -22,10 +22,10 @@ pub struct AgentSign {
 /// `gambeson agent verify`
 #[derive(Debug, Args)]
 pub struct AgentVerify {
-    /// What was signed
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// The signature [default: FILE.jws]
+    /// What was signed. Of two names one may be the signature, if it ends with .jws
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The signature of one file [default: FILE.jws]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub signature: Option<PathBuf>,
     /// Who must have signed
