@@ -435,3 +435,21 @@ fn several_files_are_signed_and_verified_at_once() {
     assert_eq!((&rows[0]["verified"], &rows[1]["verified"]), (&false.into(), &true.into()));
     agent(&folder, "sign a b -o one --home alice").exits(2).tells("--out goes with one file");
 }
+
+#[test]
+fn the_passphrase_of_an_agent_is_changed() {
+    let folder = two();
+    folder.write("plan", "do it");
+    let new = ("GAMBESON_NEW_PASSPHRASE", "six other words that nobody knows");
+    folder.run_with("agent passwd --home alice", b"", &[PASSPHRASE, new]).exits(0);
+    folder.run_with("agent sign plan --home alice", b"", &[PASSPHRASE]).exits(1);
+    folder.run_with("agent sign plan --home alice", b"", &[(PASSPHRASE.0, new.1)]).exits(0);
+    // The old passphrase is asked for, and nothing changes without it.
+    let before = folder.read("alice/seed");
+    folder.run_with("agent passwd --home alice", b"", &[PASSPHRASE, new]).exits(1);
+    folder
+        .run_with("agent passwd --home alice", b"", &[(PASSPHRASE.0, new.1)])
+        .exits(2)
+        .tells("new passphrase");
+    assert_eq!(folder.read("alice/seed"), before);
+}

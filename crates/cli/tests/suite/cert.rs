@@ -385,3 +385,22 @@ fn a_request_without_purposes_gets_those_of_tls() {
     let signed = folder.run("cert show signed.pem --json").exits(0).json();
     assert_eq!(signed["purposes"], serde_json::json!(["serverAuth", "clientAuth"]), "{signed}");
 }
+
+#[test]
+fn keys_of_authorities_are_encrypted_where_that_is_asked_for_and_said_where_not() {
+    let folder = Folder::new();
+    let plain = folder.run("cert new --alg ml-dsa-44 --levels 3 -o plain").exits(0);
+    assert!(plain.text().contains("root.key and authority.key have no passphrase"), "{}", plain.text());
+    let passphrase = [("GAMBESON_PASSPHRASE", "six words that nobody else knows")];
+    let made =
+        folder.run_with("cert new --alg ml-dsa-44 --levels 3 --encrypt -o pki --json", b"", &passphrase);
+    assert_eq!(made.exits(0).json()["encrypted"], serde_json::json!(["root.key", "authority.key"]));
+    for name in ["root", "authority"] {
+        assert!(folder.read(&format!("pki/{name}.key")).starts_with(b"-----BEGIN ENCRYPTED"));
+    }
+    assert!(folder.read("pki/server.key").starts_with(b"-----BEGIN PRIVATE"));
+    folder.run("key gen --alg ml-dsa-44 -o k -p k.pub").exits(0);
+    let sign = "cert sign --public k.pub --subject CN=x --issuer pki/root.pem -k pki/root.key";
+    folder.run_with(sign, b"", &passphrase).exits(0);
+    folder.run(sign).exits(2);
+}

@@ -256,3 +256,50 @@ fn errors_are_json_too_when_asked() {
     assert_eq!(report["status"], 3);
     assert!(report["error"].as_str().unwrap().contains("missing"));
 }
+
+const OLD: (&str, &str) = ("GAMBESON_PASSPHRASE", "six words that nobody else knows");
+const NEW: (&str, &str) = ("GAMBESON_NEW_PASSPHRASE", "six other words that nobody knows");
+
+#[test]
+fn the_passphrase_of_a_key_is_changed_in_place() {
+    let folder = Folder::new();
+    for (alg, format) in [("ml-dsa-65", "--format pem"), ("ml-kem-768", "--format der"), ("x-wing", "")] {
+        folder.run_with(&format!("key gen --alg {alg} {format} --encrypt -o {alg}"), b"", &[OLD]).exits(0);
+        let fingerprint = |passphrase: &str| {
+            let shown = folder.run_with(
+                &format!("key show {alg} --json"),
+                b"",
+                &[("GAMBESON_PASSPHRASE", passphrase)],
+            );
+            shown.exits(0).json()["fingerprint"].clone()
+        };
+        let before = fingerprint(OLD.1);
+        folder.run_with(&format!("key passwd {alg}"), b"", &[OLD, NEW]).exits(0);
+        assert_eq!(fingerprint(NEW.1), before);
+        folder.run_with(&format!("key show {alg}"), b"", &[OLD]).exits(1).tells("wrong passphrase");
+        #[cfg(unix)]
+        assert_eq!(folder.mode(alg), 0o600);
+        // The old one again, by its wrong name.
+        folder.run_with(&format!("key passwd {alg}"), b"", &[OLD, NEW]).exits(1);
+    }
+    folder.run("key gen --alg ml-dsa-44 -o plain -p plain.pub").exits(0);
+    folder.run_with("key passwd plain", b"", &[NEW]).exits(0);
+    folder.run_with("key show plain", b"", &[("GAMBESON_PASSPHRASE", NEW.1)]).exits(0);
+    folder.run_with("key passwd plain.pub", b"", &[NEW]).exits(2).tells("public key");
+}
+
+#[test]
+fn a_weak_passphrase_is_warned_of() {
+    let folder = Folder::new();
+    for weak in ["x", "password", "aaaaaaaaaaaaaaaaaaaa"] {
+        let made = folder.run_with(
+            "key gen --alg ml-dsa-44 --encrypt -o key --force",
+            b"",
+            &[("GAMBESON_PASSPHRASE", weak)],
+        );
+        made.exits(0).tells("warning: the passphrase is weak");
+    }
+    let made = folder.run_with("key gen --alg ml-dsa-44 --encrypt -o key --force", b"", &[OLD]).exits(0);
+    assert_eq!(made.stderr, "");
+    folder.run_with("seal -p key -o sealed", b"", &[("GAMBESON_PASSPHRASE", "x")]).exits(0).tells("weak");
+}

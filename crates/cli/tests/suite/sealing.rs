@@ -400,3 +400,44 @@ fn a_tagged_recipient_is_called_what_it_is() {
     let refused = folder.run("seal -r age1tagpq1m3e4wvp6hzcrn9 file -o sealed").exits(2).tells("age1tagpq1");
     assert!(!refused.stderr.contains("plugin"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_file_is_sealed_under_a_passphrase() {
+    let folder = Folder::new();
+    let content = noise(100_000);
+    folder.write("file", &content);
+    let right = [("GAMBESON_PASSPHRASE", "six words that nobody else knows")];
+    folder.run_with("seal -p file -o sealed", b"", &right).exits(0);
+    folder.run_with("open sealed -o opened", b"", &right).exits(0);
+    assert_eq!(folder.read("opened"), content);
+    let wrong = [("GAMBESON_PASSPHRASE", "other words")];
+    let refused = folder.run_with("open sealed -o none --json", b"", &wrong).exits(1).json();
+    assert_eq!(refused["reason"], "wrong-passphrase");
+    assert!(!folder.exists("none"));
+    folder.run("key gen --alg x-wing -o bob.txt -p bob.pub").exits(0);
+    folder.run_with("open -i bob.txt sealed -o none", b"", &right).exits(1).tells("without -i");
+    folder.run_with("seal -p -R bob.pub file -o more", b"", &right).exits(2);
+    folder.run("seal -R bob.pub file -o to-bob").exits(0);
+    folder.run_with("open to-bob -o none", b"", &right).exits(2).tells("-i IDENTITY");
+}
+
+#[test]
+fn an_age_identity_is_made_and_used_under_a_passphrase() {
+    let folder = Folder::new();
+    let right = [("GAMBESON_PASSPHRASE", "six words that nobody else knows")];
+    let run = |line: &str| folder.run_with(line, b"", &right);
+    assert_eq!(
+        run("key gen --alg x-wing --encrypt -o bob.txt -p bob.pub --json").exits(0).json()["encrypted"],
+        true
+    );
+    assert!(folder.read("bob.txt").starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----"));
+    folder.write("file", "content");
+    folder.run("seal -R bob.pub file -o sealed").exits(0);
+    assert_eq!(run("open -i bob.txt sealed").exits(0).stdout, b"content");
+    let shown = run("key show bob.txt --json").exits(0).json();
+    assert_eq!((&shown["alg"], &shown["encrypted"]), (&"X-Wing".into(), &true.into()));
+    run("key public bob.txt -o again.pub").exits(0);
+    assert_eq!(folder.read("again.pub"), folder.read("bob.pub"));
+    let wrong = [("GAMBESON_PASSPHRASE", "other words")];
+    folder.run_with("key show bob.txt", b"", &wrong).exits(1).tells("wrong passphrase");
+}
