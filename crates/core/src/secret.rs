@@ -90,6 +90,59 @@ impl<T: Zeroize + 'static> fmt::Debug for Secret<T> {
     }
 }
 
+/// A value on the heap, of whose memory every byte is wiped after its own drop.
+///
+/// A move copies the padding of a type as well, and with it what stood on the stack before; no `Zeroize` reaches that.
+///
+/// ```
+/// use gambeson::secret::WipedBox;
+///
+/// let key = WipedBox::new((7u64, 1u8));
+/// assert_eq!(key.0, 7);
+/// ```
+#[cfg(feature = "alloc")]
+pub struct WipedBox<T>(core::mem::ManuallyDrop<alloc::boxed::Box<T>>);
+
+#[cfg(feature = "alloc")]
+impl<T> WipedBox<T> {
+    /// Moves `value` to the heap.
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self(core::mem::ManuallyDrop::new(alloc::boxed::Box::new(value)))
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T> core::ops::Deref for WipedBox<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T> Drop for WipedBox<T> {
+    fn drop(&mut self) {
+        // SAFETY: the field is not used again.
+        let value = alloc::boxed::Box::into_raw(unsafe { core::mem::ManuallyDrop::take(&mut self.0) });
+        // SAFETY: a box gave the pointer, and nobody else has it: its value is dropped once, its memory wiped and given back once.
+        unsafe {
+            value.drop_in_place();
+            clear_bytes(value.cast(), size_of::<T>());
+            core::hint::black_box(value);
+            drop(alloc::boxed::Box::from_raw(value.cast::<MaybeUninit<T>>()));
+        }
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T> fmt::Debug for WipedBox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WipedBox([redacted])")
+    }
+}
+
 /// Whether two byte strings are equal, in time that depends on their lengths alone.
 ///
 /// ```

@@ -5,6 +5,7 @@
 
 use ::p256::ecdsa::signature::{Signer as _, Verifier as _};
 use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::secret::WipedBox;
 use gambeson_hybrid::composite;
 use zeroize::Zeroizing;
 
@@ -55,14 +56,14 @@ impl Signature {
     /// The private key of these bytes, ready to sign.
     pub(crate) fn key(self, private: &[u8]) -> Result<Key> {
         Ok(match self {
-            Self::Ed25519 => Key::Ed25519(Box::new(ed25519_dalek::SigningKey::from(seed(private)?))),
-            Self::P256 => Key::P256(Box::new(p256::key(private)?)),
-            Self::P384 => Key::P384(Box::new(p384::key(private)?)),
-            Self::P521 => Key::P521(Box::new(p521::key(private)?)),
+            Self::Ed25519 => Key::Ed25519(WipedBox::new(ed25519_dalek::SigningKey::from(seed(private)?))),
+            Self::P256 => Key::P256(WipedBox::new(p256::key(private)?)),
+            Self::P384 => Key::P384(WipedBox::new(p384::key(private)?)),
+            Self::P521 => Key::P521(WipedBox::new(p521::key(private)?)),
             Self::MlDsa44 => Key::MlDsa44(ExpandedSigningKey::from_seed(seed(private)?)),
             Self::MlDsa65 => Key::MlDsa65(ExpandedSigningKey::from_seed(seed(private)?)),
             Self::MlDsa87 => Key::MlDsa87(ExpandedSigningKey::from_seed(seed(private)?)),
-            Self::Composite(algorithm) => Key::Composite(Box::new(composite_key(algorithm, private)?)),
+            Self::Composite(algorithm) => Key::Composite(WipedBox::new(composite_key(algorithm, private)?)),
         })
     }
 
@@ -119,14 +120,14 @@ impl Signature {
 
 /// A private key of a suite, ready to sign; wiped when dropped.
 pub(crate) enum Key {
-    Ed25519(Box<ed25519_dalek::SigningKey>),
-    P256(Box<::p256::ecdsa::SigningKey>),
-    P384(Box<::p384::ecdsa::SigningKey>),
-    P521(Box<::p521::ecdsa::SigningKey>),
+    Ed25519(WipedBox<ed25519_dalek::SigningKey>),
+    P256(WipedBox<::p256::ecdsa::SigningKey>),
+    P384(WipedBox<::p384::ecdsa::SigningKey>),
+    P521(WipedBox<::p521::ecdsa::SigningKey>),
     MlDsa44(ExpandedSigningKey<MlDsa44>),
     MlDsa65(ExpandedSigningKey<MlDsa65>),
     MlDsa87(ExpandedSigningKey<MlDsa87>),
-    Composite(Box<composite::SigningKey>),
+    Composite(WipedBox<composite::SigningKey>),
 }
 
 impl Key {

@@ -9,7 +9,7 @@ use crate::entropy::Hedge;
 use crate::{Purpose, Result};
 use ed25519_dalek::Signer as _;
 use gambeson::rand_core::{TryCryptoRng, TryRng};
-use gambeson::secret::{Secret, StackGuard};
+use gambeson::secret::{Secret, StackGuard, WipedBox};
 use gambeson::sha3::{Shake256, Squeeze};
 use gambeson_hybrid::composite;
 
@@ -18,11 +18,11 @@ const DEPTH: usize = 16 << 10;
 
 /// A private key, wiped when dropped.
 pub(super) enum LeafKey {
-    Ed25519(Box<ed25519_dalek::SigningKey>),
-    P256(Box<p256::ecdsa::SigningKey>),
-    P384(Box<p384::ecdsa::SigningKey>),
-    P521(Box<p521::ecdsa::SigningKey>),
-    Composite(Box<composite::SigningKey>),
+    Ed25519(WipedBox<ed25519_dalek::SigningKey>),
+    P256(WipedBox<p256::ecdsa::SigningKey>),
+    P384(WipedBox<p384::ecdsa::SigningKey>),
+    P521(WipedBox<p521::ecdsa::SigningKey>),
+    Composite(WipedBox<composite::SigningKey>),
 }
 
 impl LeafKey {
@@ -38,10 +38,12 @@ impl LeafKey {
         let mut stream = Stream(Shake256::new().update(derived).finalize_xof());
         let composite = |algorithm, stream: &mut Stream| {
             let key = composite::SigningKey::generate_with(algorithm, stream);
-            Self::Composite(Box::new(key.expect("sixteen strings in a row that are no scalars")))
+            Self::Composite(WipedBox::new(key.expect("sixteen strings in a row that are no scalars")))
         };
         match role {
-            Role::GroupEd25519 => Self::Ed25519(Box::new(ed25519_dalek::SigningKey::from_bytes(derived))),
+            Role::GroupEd25519 => {
+                Self::Ed25519(WipedBox::new(ed25519_dalek::SigningKey::from_bytes(derived)))
+            }
             Role::GroupEcdsaP256 => {
                 Self::P256(stream.scalar::<32, _>(0xff, p256::ecdsa::SigningKey::from_slice))
             }
@@ -107,14 +109,14 @@ impl Stream {
         &mut self,
         mask: u8,
         key: impl Fn(&[u8]) -> core::result::Result<K, p256::ecdsa::Error>,
-    ) -> Box<K> {
+    ) -> WipedBox<K> {
         let mut scalar = Secret::new([0; N]);
         let scalar = scalar.expose_mut();
         loop {
             self.0.squeeze(scalar);
             scalar[0] &= mask;
             if let Ok(key) = key(scalar) {
-                return Box::new(key);
+                return WipedBox::new(key);
             }
         }
     }
