@@ -58,6 +58,7 @@ pub(crate) fn agent(console: Console, options: &Options) -> Result<Status, Error
         AgentCommand::Show(options) => identity::show(&session, options),
         AgentCommand::Card(options) => identity::card(&session, options),
         AgentCommand::Rotate(options) => identity::rotate(&session, options),
+        AgentCommand::Passwd(options) => identity::passwd(&session, options),
         AgentCommand::Sign(options) => signing::sign(&session, options),
         AgentCommand::Verify(options) => signing::verify(&session, options),
         AgentCommand::Seal(options) => sealing::seal(&session, options),

@@ -115,7 +115,7 @@ impl Command {
             Self::Seal(options) => is_stream(&options.out),
             Self::Open(options) => is_stream(&options.out),
             Self::Vectors(VectorsCommand::Serve) | Self::Completions { .. } => true,
-            Self::Key(KeyCommand::Show(_))
+            Self::Key(KeyCommand::Show(_) | KeyCommand::Passwd(_))
             | Self::Slim(_)
             | Self::Sim(_)
             | Self::Verify(_)
@@ -233,6 +233,8 @@ pub enum KeyCommand {
     Show(KeyShow),
     /// Write a key in another form, or protect it with another passphrase
     Convert(KeyConvert),
+    /// Change the passphrase of a private key, or give it one
+    Passwd(KeyPasswd),
 }
 
 /// Where the passphrase of a key comes from.
@@ -330,6 +332,28 @@ pub struct KeyConvert {
     /// Where the passphrase of the old key comes from
     #[command(flatten)]
     pub passphrase: PassphraseSource,
+}
+
+/// `gambeson key passwd`
+#[derive(Debug, Args)]
+pub struct KeyPasswd {
+    /// The private key, which is written again in its place
+    #[arg(value_name = "KEY")]
+    pub key: PathBuf,
+    /// Where the passphrase of today comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
+    /// Where the new passphrase comes from
+    #[command(flatten)]
+    pub new: NewPassphraseSource,
+}
+
+/// Where the passphrase in place of another comes from.
+#[derive(Clone, Debug, Args)]
+pub struct NewPassphraseSource {
+    /// Read the new passphrase from this file descriptor (else from GAMBESON_NEW_PASSPHRASE, else it is asked for)
+    #[arg(long, value_name = "N")]
+    pub new_passphrase_fd: Option<u32>,
 }
 
 /// The context of a signature: whoever verifies must name the same.
@@ -455,6 +479,9 @@ pub struct Seal {
     /// A file of recipients, one a line (may be given again)
     #[arg(short = 'R', long = "recipients-file", value_name = "RECIPIENTS")]
     pub files: Vec<PathBuf>,
+    /// Seal under a passphrase in place of recipients
+    #[arg(short = 'p', long = "passphrase", conflicts_with_all = ["recipients", "files"])]
+    pub under_passphrase: bool,
     /// Write text that survives e-mail
     #[arg(short, long)]
     pub armor: bool,
@@ -467,13 +494,17 @@ pub struct Seal {
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,
+    /// Where the passphrase comes from
+    #[command(flatten)]
+    pub passphrase: PassphraseSource,
 }
 
 /// `gambeson open`
 #[derive(Debug, Args)]
 pub struct Open {
     /// A file of identities, one a line, which may be sealed under a passphrase (may be given again); identities of other kinds are passed over
-    #[arg(short, long = "identity", value_name = "IDENTITY", required = true)]
+    /// [default: none, for a file that is sealed under a passphrase]
+    #[arg(short, long = "identity", value_name = "IDENTITY")]
     pub identities: Vec<PathBuf>,
     /// The sealed file
     #[arg(value_name = "FILE", default_value = "-")]
@@ -484,7 +515,7 @@ pub struct Open {
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,
-    /// Where the passphrase of an identity file comes from
+    /// Where the passphrase of the sealed file, or of an identity file, comes from
     #[command(flatten)]
     pub passphrase: PassphraseSource,
 }

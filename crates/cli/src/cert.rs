@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zeroize::Zeroizing;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -72,10 +73,27 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
             files::refuse_existing(&path(item.file, kind), options.force)?;
         }
     }
+    let passphrase = match options.encrypt {
+        true => Some(passphrase::new(options.passphrase_fd, "the keys of the authorities")?),
+        false => None,
+    };
     let mut written = Vec::new();
+    let mut authorities = Vec::new();
     for item in &made {
-        let key = item.key.to_pkcs8_pem(pki::Form::Seed).map_err(|e| pki_error(item.file, e))?;
+        let is_authority = item.file != "server";
+        let passphrase = passphrase.as_ref().filter(|_| is_authority);
+        let key = match passphrase {
+            None => item.key.to_pkcs8_pem(pki::Form::Seed),
+            Some(passphrase) => item
+                .key
+                .to_encrypted_pkcs8_pem(pki::Form::Seed, passphrase.as_bytes(), pki::Encryption::default())
+                .map(Zeroizing::new),
+        };
+        let key = key.map_err(|e| pki_error(item.file, e))?;
         files::write(&path(item.file, "key"), key.as_bytes(), Access::Private, options.force)?;
+        if is_authority {
+            authorities.push(format!("{}.key", item.file));
+        }
         let mut pem = item.certificate.to_pem();
         if item.file == "server" && made.len() > 2 {
             pem.push_str(&made[1].certificate.to_pem());
@@ -84,14 +102,30 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
         written.push(path(item.file, "pem").display().to_string());
     }
     let trusted = path(made[0].file, "pem").display().to_string();
-    console.report(
-        format_args!(
-            "made {} {algorithm} certificate{} in {}: a server has server.pem and server.key, others trust {trusted}",
-            made.len(),
-            if made.len() == 1 { "" } else { "s" },
-            options.out.display()
-        ),
-        json!({"alg": algorithm.name(), "levels": made.len(), "certificates": written, "roots": trusted}),
+    let mut lines = vec![format!(
+        "made {} {algorithm} certificate{} in {}: a server has server.pem and server.key, others trust {trusted}",
+        made.len(),
+        if made.len() == 1 { "" } else { "s" },
+        options.out.display()
+    )];
+    if !authorities.is_empty() && !options.encrypt {
+        lines.push(format!(
+            "{} {} no passphrase: who reads {} can make certificates; --encrypt gives one",
+            authorities.join(" and "),
+            if authorities.len() == 1 { "has" } else { "have" },
+            if authorities.len() == 1 { "it" } else { "them" },
+        ));
+    }
+    let encrypted = if options.encrypt { authorities } else { Vec::new() };
+    console.report_lines(
+        lines,
+        json!({
+            "alg": algorithm.name(),
+            "levels": made.len(),
+            "certificates": written,
+            "roots": trusted,
+            "encrypted": encrypted,
+        }),
     )?;
     Ok(Status::Done)
 }

@@ -62,13 +62,6 @@ impl Console {
         self.write(&lines.join("\n"))
     }
 
-    /// Warns a person, on standard error.
-    pub(crate) fn warn(self, text: impl Display) {
-        if !self.json {
-            write_to_stderr(format_args!("warning: {text}"));
-        }
-    }
-
     /// Shows a person what is about to be signed, on standard error: standard output may carry the result.
     pub(crate) fn show_before_signing(self, lines: &[String]) {
         if !self.json {
@@ -115,6 +108,11 @@ impl Console {
         }
         styled(ProgressBar::new(count), "{msg} [{wide_bar}] {pos}/{len} {eta} left", what)
     }
+}
+
+/// Warns a person, on standard error.
+pub(crate) fn warn(text: impl Display) {
+    write_to_stderr(format_args!("warning: {text}"));
 }
 
 /// Writes a line for a person to standard error.

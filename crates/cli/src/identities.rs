@@ -7,6 +7,7 @@ use crate::passphrase::{self, Passphrase};
 use crate::{files, sealing};
 use gambeson_age::{FileKey, HeaderError, Identity, IdentityFile, Stanza, UnwrapFileKey};
 use std::cell::{Cell, OnceCell, RefCell};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 use zeroize::Zeroizing;
@@ -19,10 +20,14 @@ pub(crate) struct Identities {
     all: Vec<Keys>,
     /// What was passed over in files that anybody can read.
     passed_over: Vec<String>,
+    /// Whether the sealed file wants a passphrase, and no identity.
+    wants_passphrase: Rc<Cell<bool>>,
 }
 
 /// What one file holds.
 pub(crate) enum Keys {
+    /// No key: notes whether the sealed file is one under a passphrase.
+    Noting(Rc<Cell<bool>>),
     Open(Vec<Identity>),
     Locked(Locked),
 }
@@ -59,7 +64,9 @@ impl Source {
 impl Identities {
     /// Reads the files, and asks for no passphrase.
     pub(crate) fn read(options: &Open) -> Result<Self, Error> {
-        let mut found = Self { all: Vec::new(), passed_over: Vec::new() };
+        let wants_passphrase = Rc::new(Cell::new(false));
+        let noting = Keys::Noting(Rc::clone(&wants_passphrase));
+        let mut found = Self { all: vec![noting], passed_over: Vec::new(), wants_passphrase };
         let source = Rc::new(Source { fd: options.passphrase.passphrase_fd, given: OnceCell::new() });
         let mut useless = None;
         for path in &options.identities {
@@ -85,7 +92,7 @@ impl Identities {
             }
         }
         match useless {
-            Some(useless) if found.all.is_empty() => Err(useless),
+            Some(useless) if found.all.len() == 1 => Err(useless),
             _ => Ok(found),
         }
     }
@@ -100,8 +107,12 @@ impl Identities {
         if !matches!(error, gambeson_age::Error::NoMatch) {
             return sealing::age_error(name, error);
         }
+        if self.wants_passphrase.get() {
+            let message = format!("{name}: is sealed under a passphrase; open it without -i");
+            return Error::not_verified(message).because("cannot-open");
+        }
         let failed = self.all.iter().find_map(|keys| match keys {
-            Keys::Open(_) => None,
+            Keys::Noting(_) | Keys::Open(_) => None,
             Keys::Locked(locked) => locked.failed.take(),
         });
         match (failed, self.passed_over.is_empty()) {
@@ -119,6 +130,10 @@ impl UnwrapFileKey for Keys {
     fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
         let opened;
         let identities = match self {
+            Self::Noting(wants_passphrase) => {
+                wants_passphrase.set(is_under_passphrase(stanzas));
+                return Ok(None);
+            }
             Self::Open(identities) => identities,
             Self::Locked(locked) => match locked.identities() {
                 Ok(identities) => {
@@ -145,21 +160,9 @@ impl Locked {
     /// Asks for the passphrase, and reads what it opens.
     fn identities(&self) -> Result<Vec<Identity>, Error> {
         let path = Path::new(&self.name);
-        let asking = Asking { locked: self, asked: Cell::new(false), failed: RefCell::new(None) };
         let mut text = Zeroizing::new(Vec::with_capacity(self.sealed.len()));
-        let opened = gambeson_age::open(&[&asking], &self.sealed[..], &mut *text);
-        if let Some(failed) = asking.failed.take() {
-            return Err(failed);
-        }
-        opened.map_err(|error| match (error, asking.asked.get()) {
-            (gambeson_age::Error::NoMatch, true) => {
-                Error::not_verified(format!("{}: wrong passphrase", self.name)).because("wrong-passphrase")
-            }
-            (gambeson_age::Error::NoMatch, false) => Error::usage(format!(
-                "{}: is sealed to recipients, not under a passphrase; open it first, and name what is in it",
-                self.name
-            )),
-            (error, _) => sealing::age_error(&self.name, error),
+        unlock(&self.name, &self.sealed[..], &mut *text, "open it first, and name what is in it", &|| {
+            self.source.passphrase(&self.name)
         })?;
         let file = identities(path, &text)?;
         match (file.identities.is_empty(), file.passed_over.first()) {
@@ -170,8 +173,33 @@ impl Locked {
     }
 }
 
+/// Opens the age file `name` under a passphrase, which `ask` gives; how many bytes were in it. One that is sealed to recipients is refused
+/// with the `advice`.
+pub(crate) fn unlock(
+    name: &str,
+    sealed: impl Read,
+    output: impl Write,
+    advice: &str,
+    ask: &dyn Fn() -> Result<Passphrase, Error>,
+) -> Result<u64, Error> {
+    let asking = Asking { ask, asked: Cell::new(false), failed: RefCell::new(None) };
+    let opened = gambeson_age::open(&[&asking], sealed, output);
+    if let Some(failed) = asking.failed.take() {
+        return Err(failed);
+    }
+    opened.map_err(|error| match (error, asking.asked.get()) {
+        (gambeson_age::Error::NoMatch, true) => {
+            Error::not_verified(format!("{name}: wrong passphrase")).because("wrong-passphrase")
+        }
+        (gambeson_age::Error::NoMatch, false) => {
+            Error::usage(format!("{name}: is sealed to recipients, not under a passphrase; {advice}"))
+        }
+        (error, _) => sealing::age_error(name, error),
+    })
+}
+
 /// Whether a file is an age file, and so no text of identities; other text may begin with white space or be armored, too.
-fn is_age_file(bytes: &[u8]) -> bool {
+pub(crate) fn is_age_file(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii_start();
     bytes.starts_with(b"age-encryption.org/") || text.starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----")
 }
@@ -182,23 +210,27 @@ fn identities(path: &Path, bytes: &[u8]) -> Result<IdentityFile, Error> {
     IdentityFile::parse(&text).map_err(|error| sealing::key_file_error(path, error))
 }
 
+fn is_under_passphrase(stanzas: &[Stanza<'_>]) -> bool {
+    stanzas.iter().any(|stanza| stanza.kind() == UNDER_PASSPHRASE)
+}
+
 /// Asks for a passphrase where there is a stanza for one.
 struct Asking<'a> {
-    locked: &'a Locked,
+    ask: &'a dyn Fn() -> Result<Passphrase, Error>,
     asked: Cell<bool>,
     failed: RefCell<Option<Error>>,
 }
 
 impl Asking<'_> {
     fn passphrase(&self) -> Result<gambeson_age::Passphrase, Error> {
-        let given = self.locked.source.passphrase(&self.locked.name)?;
+        let given = (self.ask)()?;
         gambeson_age::Passphrase::new(&given).map_err(|error| Error::usage(error.to_string()))
     }
 }
 
 impl UnwrapFileKey for Asking<'_> {
     fn unwrap_file_key(&self, stanzas: &[Stanza<'_>]) -> Result<Option<FileKey>, HeaderError> {
-        if !stanzas.iter().any(|stanza| stanza.kind() == UNDER_PASSPHRASE) {
+        if !is_under_passphrase(stanzas) {
             return Ok(None);
         }
         self.asked.set(true);

@@ -2,12 +2,15 @@
 
 use crate::error::Error;
 use crate::files;
+use crate::identities;
 use crate::passphrase::{self, Passphrase};
 use gambeson_age::{Identity, Recipient};
 use gambeson_pki as pki;
 use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 use std::fmt;
 use std::path::Path;
+use zeroize::Zeroizing;
 
 /// A key file, read.
 pub(crate) struct KeyFile {
@@ -61,9 +64,13 @@ impl KeyFile {
         let name =
             if files::is_stream(path) { "standard input".to_owned() } else { path.display().to_string() };
         let bytes = files::read_small(path)?;
-        let (key, encoding, passphrase) = match age_lines(&bytes) {
-            Some(text) => (age_key(&name, text)?, Encoding::Age, None),
-            None => pki_key(&name, &bytes, passphrase_fd)?,
+        let (key, encoding, passphrase) = if identities::is_age_file(&bytes) {
+            let (key, passphrase) = locked_age_key(&name, &bytes, passphrase_fd)?;
+            (key, Encoding::Age, Some(passphrase))
+        } else if let Some(text) = age_lines(&bytes) {
+            (age_key(&name, text)?, Encoding::Age, None)
+        } else {
+            pki_key(&name, &bytes, passphrase_fd)?
         };
         Ok(Self { name, key, encoding, passphrase })
     }
@@ -139,6 +146,25 @@ fn age_lines(bytes: &[u8]) -> Option<&str> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
     let start = first.get(..4)?;
     (start.eq_ignore_ascii_case("age-") || start.eq_ignore_ascii_case("age1")).then_some(text)
+}
+
+/// The identity of an age file under a passphrase.
+fn locked_age_key(name: &str, sealed: &[u8], passphrase_fd: Option<u32>) -> Result<(Key, Passphrase), Error> {
+    let passphrase = OnceCell::new();
+    let ask = || {
+        let given = passphrase::existing(passphrase_fd, name)?;
+        Ok(passphrase.get_or_init(|| given).clone())
+    };
+    let mut text = Zeroizing::new(Vec::with_capacity(sealed.len()));
+    identities::unlock(
+        name,
+        sealed,
+        &mut *text,
+        "a key file holds one key, perhaps under a passphrase",
+        &ask,
+    )?;
+    let key = age_key(name, &crate::sealing::text(Path::new(name), &text)?)?;
+    Ok((key, passphrase.into_inner().unwrap_or_default()))
 }
 
 fn age_key(name: &str, text: &str) -> Result<Key, Error> {

@@ -1,21 +1,22 @@
 //! The commands `key gen`, `key public`, `key show` and `key convert`.
 
-use crate::args::{Algorithm, Format, KeyConvert, KeyForm, KeyGen, KeyPublic, KeyShow};
+use crate::args::{Algorithm, Format, KeyConvert, KeyForm, KeyGen, KeyPasswd, KeyPublic, KeyShow};
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, is_stream};
 use crate::keyfile::{Encoding, Key, KeyFile, PrivateKey, PublicKey, pki_error};
 use crate::passphrase::{self, Passphrase};
-use gambeson_age::Identity;
+use gambeson_age::{Encryptor, Identity};
 use gambeson_pki as pki;
 use serde_json::json;
+use std::io::Write;
 use std::path::Path;
 use zeroize::Zeroizing;
 
 pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Error> {
     let algorithm = pki_algorithm(options.alg);
-    if algorithm.is_none() && (options.encrypt || options.format.is_some()) {
-        return Err(Error::usage("an age identity has one form: no --format, no --encrypt"));
+    if algorithm.is_none() && options.format.is_some() {
+        return Err(Error::usage("an age identity has one form: no --format"));
     }
     let public_to_stdout = options.public.as_deref().is_some_and(is_stream);
     if is_stream(&options.out) && public_to_stdout {
@@ -234,7 +235,10 @@ fn private_file(
             let identity_text = identity.encode();
             let text =
                 Zeroizing::new(format!("# public key: {}\n{}\n", identity.recipient(), *identity_text));
-            return Ok(Zeroizing::new(text.as_bytes().to_vec()));
+            return match passphrase {
+                None => Ok(Zeroizing::new(text.as_bytes().to_vec())),
+                Some(passphrase) => under_passphrase(text.as_bytes(), passphrase),
+            };
         }
     };
     let format = format.unwrap_or(Format::Pem);
@@ -249,6 +253,41 @@ fn private_file(
             .map(|text| Zeroizing::new(text.into_bytes())),
     };
     bytes.map_err(|e| pki_error(name, e))
+}
+
+/// An age file under a passphrase, as text.
+fn under_passphrase(content: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let passphrase = gambeson_age::Passphrase::new(passphrase).map_err(|e| Error::usage(e.to_string()))?;
+    let sealed = Encryptor::with_passphrase(&passphrase, Vec::new(), gambeson_age::Format::Armored);
+    let sealed = sealed.and_then(|mut sealed| {
+        sealed.write_all(content)?;
+        sealed.finish()
+    });
+    sealed.map(Zeroizing::new).map_err(|error| crate::sealing::age_error("the identity", error))
+}
+
+pub(crate) fn passwd(console: Console, options: &KeyPasswd) -> Result<Status, Error> {
+    if is_stream(&options.key) {
+        return Err(Error::usage("standard input is no file whose passphrase can be changed"));
+    }
+    let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
+    let name = file.name.clone();
+    let Key::Private(key) = &file.key else {
+        return Err(Error::usage(format!("{name}: is a public key, which has no passphrase")));
+    };
+    let form = match key {
+        PrivateKey::Pki(key) => form_of(key, None),
+        PrivateKey::XWing(_) => pki::Form::Seed,
+    };
+    let format = (file.encoding == Encoding::Der).then_some(Format::Der);
+    let passphrase = passphrase::changed(options.new.new_passphrase_fd, &name)?;
+    let bytes = private_file(&name, key, format, form, Some(&passphrase))?;
+    files::write(&options.key, &bytes, Access::Private, true)?;
+    console.report(
+        format_args!("{name} has a new passphrase; copies of the file keep the old one"),
+        json!({"alg": key.algorithm(), "key": name, "encrypted": true}),
+    )?;
+    Ok(Status::Done)
 }
 
 fn public_file(key: &PublicKey, format: Option<Format>) -> Result<Vec<u8>, Error> {

@@ -163,6 +163,7 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
         Command::Key(KeyCommand::Public(options)) => keys::public(console, options),
         Command::Key(KeyCommand::Show(options)) => keys::show(console, options),
         Command::Key(KeyCommand::Convert(options)) => keys::convert(console, options),
+        Command::Key(KeyCommand::Passwd(options)) => keys::passwd(console, options),
         Command::Cert(command) => cert::cert(console, command),
         Command::Tls(command) => tls::tls(console, command),
         Command::Provider(command) => provider::provider(console, command),

@@ -1,5 +1,6 @@
 //! Passphrases: from a file descriptor, from the environment, or from a person; never from an argument.
 
+use crate::console;
 use crate::error::Error;
 use crate::files;
 use std::path::Path;
@@ -8,6 +9,15 @@ use zeroize::Zeroizing;
 /// The environment variable that may hold a passphrase.
 pub(crate) const VARIABLE: &str = "GAMBESON_PASSPHRASE";
 
+/// The environment variable that may hold a new passphrase beside the old one.
+const NEW_VARIABLE: &str = "GAMBESON_NEW_PASSPHRASE";
+
+/// The fewest characters of a passphrase without a warning.
+const FEW: usize = 12;
+
+/// The fewest different characters of a passphrase without a warning.
+const ALIKE: usize = 5;
+
 /// A passphrase; wiped when dropped.
 pub(crate) type Passphrase = Zeroizing<String>;
 
@@ -15,25 +25,45 @@ pub(crate) type Passphrase = Zeroizing<String>;
 pub(crate) fn existing(fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
     match given(fd)? {
         Some(passphrase) => Ok(passphrase),
-        None => ask(&format!("Passphrase of {what}: ")),
+        None => ask(&format!("Passphrase of {what}: "), &nobody()),
     }
 }
 
 /// The passphrase that shall protect `what`, from the same places; a person types it twice.
 pub(crate) fn new(fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
     match given(fd)? {
-        Some(passphrase) => not_empty(passphrase),
+        Some(passphrase) => judged(passphrase),
         None => asked(what),
+    }
+}
+
+/// The passphrase in place of another: from the descriptor `new_fd`, else from [`NEW_VARIABLE`], else typed twice.
+pub(crate) fn changed(new_fd: Option<u32>, what: &str) -> Result<Passphrase, Error> {
+    if let Some(fd) = new_fd {
+        return judged(from_descriptor(fd)?);
+    }
+    match of_variable(NEW_VARIABLE)? {
+        Some(passphrase) => judged(passphrase),
+        None => asked_or(
+            what,
+            &format!(
+                "a new passphrase is needed and nobody can be asked: --new-passphrase-fd or {NEW_VARIABLE}"
+            ),
+        ),
     }
 }
 
 /// The passphrase that shall protect `what`, typed twice.
 pub(crate) fn asked(what: &str) -> Result<Passphrase, Error> {
-    let first = ask(&format!("New passphrase for {what}: "))?;
-    if first != ask("Once more: ")? {
+    asked_or(what, &nobody())
+}
+
+fn asked_or(what: &str, nobody: &str) -> Result<Passphrase, Error> {
+    let first = ask(&format!("New passphrase for {what}: "), nobody)?;
+    if first != ask("Once more: ", nobody)? {
         return Err(Error::usage("the two passphrases differ"));
     }
-    not_empty(first)
+    judged(first)
 }
 
 /// The passphrase that shall protect `what`, which is made from a file that `old` opened: from the descriptor `new_fd`, else the
@@ -57,22 +87,44 @@ pub(crate) fn is_given(fd: Option<u32>) -> bool {
     fd.is_some() || std::env::var_os(VARIABLE).is_some()
 }
 
-fn not_empty(passphrase: Passphrase) -> Result<Passphrase, Error> {
+/// Refuses an empty passphrase, and warns of a weak one.
+fn judged(passphrase: Passphrase) -> Result<Passphrase, Error> {
     if passphrase.is_empty() {
-        Err(Error::usage("an empty passphrase protects nothing"))
-    } else {
-        Ok(passphrase)
+        return Err(Error::usage("an empty passphrase protects nothing"));
     }
+    if is_weak(&passphrase) {
+        console::warn(format_args!(
+            "the passphrase is weak: whoever has the file can guess one of fewer than {FEW} characters, or of few different ones; six \
+             random words are strong"
+        ));
+    }
+    Ok(passphrase)
+}
+
+fn is_weak(passphrase: &str) -> bool {
+    let mut different: Zeroizing<Vec<char>> = Zeroizing::new(passphrase.chars().collect());
+    let count = different.len();
+    different.sort_unstable();
+    different.dedup();
+    count < FEW || different.len() < ALIKE
+}
+
+fn nobody() -> String {
+    format!("a passphrase is needed and nobody can be asked: --passphrase-fd or {VARIABLE}")
 }
 
 fn given(fd: Option<u32>) -> Result<Option<Passphrase>, Error> {
     if let Some(fd) = fd {
         return from_descriptor(fd).map(Some);
     }
-    match std::env::var(VARIABLE) {
+    of_variable(VARIABLE)
+}
+
+fn of_variable(variable: &str) -> Result<Option<Passphrase>, Error> {
+    match std::env::var(variable) {
         Ok(passphrase) => Ok(Some(Zeroizing::new(passphrase))),
         Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => Err(Error::usage(format!("{VARIABLE} is not UTF-8"))),
+        Err(std::env::VarError::NotUnicode(_)) => Err(Error::usage(format!("{variable} is not UTF-8"))),
     }
 }
 
@@ -90,8 +142,21 @@ fn from_descriptor(fd: u32) -> Result<Passphrase, Error> {
     }
 }
 
-fn ask(prompt: &str) -> Result<Passphrase, Error> {
-    rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|_| {
-        Error::usage(format!("a passphrase is needed and nobody can be asked: --passphrase-fd or {VARIABLE}"))
-    })
+fn ask(prompt: &str, nobody: &str) -> Result<Passphrase, Error> {
+    rpassword::prompt_password(prompt).map(Zeroizing::new).map_err(|_| Error::usage(nobody))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_weak;
+
+    #[test]
+    fn short_and_monotonous_passphrases_are_weak() {
+        for weak in ["x", "password1", "elevenchars", "aaaaaaaaaaaaaaaaaaaa", "abababababababab"] {
+            assert!(is_weak(weak), "{weak}");
+        }
+        for strong in ["correct horse", "lantern orbit velvet", "пароль из слов"] {
+            assert!(!is_weak(strong), "{strong}");
+        }
+    }
 }

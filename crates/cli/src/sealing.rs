@@ -4,8 +4,9 @@ use crate::args::{Open, Seal};
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output, is_stream};
-use crate::identities::Identities;
-use gambeson_age::{Format, KeyError, KeyFileError, Recipient};
+use crate::identities::{self, Identities};
+use crate::passphrase;
+use gambeson_age::{Encryptor, Format, KeyError, KeyFileError, Recipient};
 use gambeson_identity::HedgedRng;
 use serde_json::json;
 use std::path::Path;
@@ -17,13 +18,12 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
         files::refuse_same(input, &options.out)?;
     }
     files::refuse_existing(&options.out, options.force)?;
+    if options.under_passphrase {
+        return seal_under_passphrase(console, options);
+    }
     let recipients = recipients(options)?;
     let input = Input::open(&options.file)?;
-    let mut output = Output::create(&options.out, Access::Shared, options.force)?;
-    if output.is_terminal() && !options.armor {
-        return Err(Error::usage("a sealed file is no text for a terminal: -a writes text, -o FILE a file"));
-    }
-    let format = if options.armor { Format::Armored } else { Format::Binary };
+    let (mut output, format) = sealed_output(options)?;
     let (name, target) = (input.name().to_owned(), output.name().to_owned());
     let bar = console.bytes_bar(input.length(), "sealing");
     let reader = bar.wrap_read(input);
@@ -41,6 +41,36 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
     Ok(Status::Done)
 }
 
+/// Where a sealed file goes, and in which form.
+fn sealed_output(options: &Seal) -> Result<(Output, Format), Error> {
+    let output = Output::create(&options.out, Access::Shared, options.force)?;
+    if output.is_terminal() && !options.armor {
+        return Err(Error::usage("a sealed file is no text for a terminal: -a writes text, -o FILE a file"));
+    }
+    Ok((output, if options.armor { Format::Armored } else { Format::Binary }))
+}
+
+fn seal_under_passphrase(console: Console, options: &Seal) -> Result<Status, Error> {
+    let input = Input::open(&options.file)?;
+    let passphrase = passphrase::new(options.passphrase.passphrase_fd, "the sealed file")?;
+    let passphrase = gambeson_age::Passphrase::new(&passphrase).map_err(|e| Error::usage(e.to_string()))?;
+    let (mut output, format) = sealed_output(options)?;
+    let (name, target) = (input.name().to_owned(), output.name().to_owned());
+    let bar = console.bytes_bar(input.length(), "sealing");
+    let sealed = Encryptor::with_passphrase(&passphrase, &mut output, format).and_then(|mut sealed| {
+        let bytes = std::io::copy(&mut bar.wrap_read(input), &mut sealed)?;
+        sealed.finish().map(|_| bytes)
+    });
+    let bytes = sealed.map_err(|e| age_error(&name, e))?;
+    output.finish()?;
+    bar.finish_and_clear();
+    console.report(
+        format_args!("sealed {bytes} bytes of {name} under a passphrase in {target}"),
+        json!({"sealed": name, "out": target, "bytes": bytes, "recipients": 0, "armor": options.armor}),
+    )?;
+    Ok(Status::Done)
+}
+
 pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     one_standard_input(options.identities.iter().chain([&options.file]).map(|path| path.as_path()))?;
     for input in options.identities.iter().chain([&options.file]) {
@@ -52,8 +82,15 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     let mut output = Output::create(&options.out, Access::Private, options.force)?;
     let (name, target) = (input.name().to_owned(), output.name().to_owned());
     let bar = console.bytes_bar(input.length(), "opening");
-    let bytes = gambeson_age::open(identities.all(), bar.wrap_read(input), &mut output)
-        .map_err(|error| identities.explained(&name, error))?;
+    let bytes = match options.identities.is_empty() {
+        true => {
+            let ask = || passphrase::existing(options.passphrase.passphrase_fd, &name);
+            let advice = "name who opens it with -i IDENTITY";
+            identities::unlock(&name, bar.wrap_read(input), &mut output, advice, &ask)?
+        }
+        false => gambeson_age::open(identities.all(), bar.wrap_read(input), &mut output)
+            .map_err(|error| identities.explained(&name, error))?,
+    };
     output.finish()?;
     bar.finish_and_clear();
     console.report(

@@ -220,6 +220,10 @@ impl Home {
 
     /// Opens the seed, and makes the agent as its newest card has it.
     pub(super) fn unlock(&self, passphrase_fd: Option<u32>, log: &CardLog) -> Result<Agent, Error> {
+        Agent::recover(self.open_seed(passphrase_fd)?, log).map_err(Error::damaged)
+    }
+
+    fn open_seed(&self, passphrase_fd: Option<u32>) -> Result<MasterSeed, Error> {
         let path = self.seed();
         let sealed = match files::read_small(&path) {
             Err(_) if !path.exists() => return Err(self.no_agent()),
@@ -230,7 +234,16 @@ impl Home {
             Reason::WrongPassphrase => Error::refused(e),
             _ => Error::damaged(e),
         })?;
-        Agent::recover(seed, log).map_err(Error::damaged)
+        Ok(seed)
+    }
+
+    /// Seals the seed under another passphrase; the caller has the lock.
+    pub(super) fn change_passphrase(&self, old_fd: Option<u32>, new_fd: Option<u32>) -> Result<(), Error> {
+        let seed = self.open_seed(old_fd)?;
+        let suite = self.cards_of_owner()?.did().suite();
+        let passphrase = key(&passphrase::changed(new_fd, "the agent")?)?;
+        let sealed = recovery::protect(&seed, suite, &passphrase, None).map_err(Error::damaged)?;
+        files::write(&self.seed(), &sealed, Access::Private, true)
     }
 
     fn no_agent(&self) -> Error {

@@ -1,7 +1,7 @@
 //! `agent init`, `show`, `card`, `rotate`: who the agent is.
 
 use super::Session;
-use crate::args::agent::{Card, Init, RoleName, Rotate, Show};
+use crate::args::agent::{AgentPasswd, Card, Init, RoleName, Rotate, Show};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
@@ -30,12 +30,23 @@ pub(super) fn init(session: &Session, options: &Init) -> Result<Status, Error> {
     session.home.create(&seed, &log, session.passphrase_fd)?;
     let forms = forms(options);
     if forms.is_empty() {
-        session.console.warn(
+        crate::console::warn(
             "this agent cannot be recovered if its folder or its passphrase is lost: its seed was written nowhere else; \
              make another agent with --words, --age or --shares if that matters",
         );
     }
     made_of(session, &log, Map::from_iter([("recovery".to_owned(), forms.into())]))
+}
+
+pub(super) fn passwd(session: &Session, options: &AgentPasswd) -> Result<Status, Error> {
+    let did = session.home.owner()?;
+    let _lock = session.home.lock()?;
+    session.home.change_passphrase(session.passphrase_fd, options.new.new_passphrase_fd)?;
+    session.console.report(
+        format_args!("{did} has a new passphrase; copies of its folder and age files keep the old one"),
+        json!({"did": did.as_str(), "home": session.home.folder().display().to_string()}),
+    )?;
+    Ok(Status::Done)
 }
 
 /// The forms in which the seed is written beside the agent's folder.

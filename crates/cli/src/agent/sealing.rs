@@ -17,10 +17,12 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
         let age = args::Seal {
             recipients: options.recipients.clone(),
             files: Vec::new(),
+            under_passphrase: false,
             armor: options.armor,
             file: options.file.clone(),
             out: options.out.clone(),
             force: options.force,
+            passphrase: args::PassphraseSource { passphrase_fd: None },
         };
         files::refuse_existing(&options.out, options.force)?;
         let (agent, _) = session.unlock()?;

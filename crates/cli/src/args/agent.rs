@@ -72,9 +72,11 @@ pub enum AgentCommand {
     Card(Card),
     /// Replace keys, and sign the next identity card
     Rotate(Rotate),
-    /// Sign a file of any size in the agent's name
+    /// Change the passphrase of the agent's seed
+    Passwd(AgentPasswd),
+    /// Sign files of any size in the agent's name
     Sign(AgentSign),
-    /// Verify a file and the agent's signature
+    /// Verify files and the agent's signatures
     Verify(AgentVerify),
     /// Seal a file to another agent, or to age recipients
     Seal(AgentSeal),
@@ -148,7 +150,7 @@ impl AgentCommand {
             | Self::Backup(_)
             | Self::Restore(_)
             | Self::VcApi(_) => false,
-            Self::Rotate(_) | Self::Verify(_) | Self::Show(_) => false,
+            Self::Rotate(_) | Self::Passwd(_) | Self::Verify(_) | Self::Show(_) => false,
         }
     }
 }

@@ -103,6 +103,12 @@ pub struct CertNew {
     /// For how many days the server's certificate is valid
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub days: u32,
+    /// Protect the keys of the authorities with a passphrase; that of the server stays without one, for servers to read
+    #[arg(long)]
+    pub encrypt: bool,
+    /// Read the passphrase from this file descriptor (else from GAMBESON_PASSPHRASE, else it is asked for)
+    #[arg(long, value_name = "N", requires = "encrypt")]
+    pub passphrase_fd: Option<u32>,
     /// Replace files that exist
     #[arg(long)]
     pub force: bool,

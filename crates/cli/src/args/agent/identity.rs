@@ -126,6 +126,14 @@ pub struct Rotate {
     pub validity: Validity,
 }
 
+/// `gambeson agent passwd`
+#[derive(Debug, Args)]
+pub struct AgentPasswd {
+    /// Where the new passphrase comes from; that of today as for every command
+    #[command(flatten)]
+    pub new: crate::args::NewPassphraseSource,
+}
+
 /// Where the seed of an agent comes from: one of these.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
