@@ -10,23 +10,23 @@ use std::fs;
 /// low-memory crates: as its documentation has them; and of its revision aa5d6818 (2026-06-13), built and run by its own method on the
 /// machine where the limits were chosen.
 const LIMITS: &[(&str, &str, u64, [&str; 2])] = &[
-    ("ML-KEM-512", "keygen", 1792, ["5.8", "8.9"]),
+    ("ML-KEM-512", "keygen", 2112, ["5.8", "8.9"]),
     ("ML-KEM-512", "encaps", 2304, ["8.9", "11.9"]),
     ("ML-KEM-512", "decaps", 2816, ["13.6", "13.4"]),
-    ("ML-KEM-768", "keygen", 1792, ["7.3", "10.5"]),
-    ("ML-KEM-768", "encaps", 2304, ["9.9", "13.9"]),
+    ("ML-KEM-768", "keygen", 2112, ["7.3", "10.5"]),
+    ("ML-KEM-768", "encaps", 2320, ["9.9", "13.9"]),
     ("ML-KEM-768", "decaps", 2816, ["16.6", "15.4"]),
-    ("ML-KEM-1024", "keygen", 1792, ["9.3", "12.0"]),
+    ("ML-KEM-1024", "keygen", 2112, ["9.3", "12.0"]),
     ("ML-KEM-1024", "encaps", 2304, ["11.2", "16.7"]),
     ("ML-KEM-1024", "decaps", 2816, ["20.5", "17.6"]),
-    ("ML-DSA-44", "keygen", 3072, ["12.6", "16.1"]),
-    ("ML-DSA-44", "sign", 4096, ["24.8", "26.2"]),
+    ("ML-DSA-44", "keygen", 3152, ["12.6", "16.1"]),
+    ("ML-DSA-44", "sign", 4272, ["24.8", "26.2"]),
     ("ML-DSA-44", "verify", 2944, ["17.1", "22.2"]),
-    ("ML-DSA-65", "keygen", 3072, ["15.0", "20.1"]),
-    ("ML-DSA-65", "sign", 4736, ["28.2", "31.2"]),
+    ("ML-DSA-65", "keygen", 3152, ["15.0", "20.1"]),
+    ("ML-DSA-65", "sign", 4912, ["28.2", "31.2"]),
     ("ML-DSA-65", "verify", 2944, ["18.0", "25.5"]),
-    ("ML-DSA-87", "keygen", 3072, ["15.2", "21.6"]),
-    ("ML-DSA-87", "sign", 4992, ["31.1", "34.8"]),
+    ("ML-DSA-87", "keygen", 3152, ["15.2", "21.6"]),
+    ("ML-DSA-87", "sign", 5168, ["31.1", "34.8"]),
     ("ML-DSA-87", "verify", 2944, ["20.6", "27.4"]),
 ];
 
@@ -165,7 +165,8 @@ pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
          The stack of `Small<P>` in bytes, as `valgrind --tool=massif --heap=no --stacks=yes` prints its peak: release build, portable tables,\n\
          keys, messages and outputs in statics, no heap. The program (`gates/massif`) has its own entry and calls one operation; one that calls none peaks below\n\
          {BASE} bytes. `decaps` and `sign` make the key of its seed first. Where frames are aligned to 64 bytes the peak is that of the worst place\n\
-         of the stack.\n\n\
+         of the stack. Key generation and signing wipe the stack as deep as they go in builds without link-time optimisation, which is\n\
+         deeper than in this one.\n\n\
          Beside it, in kB, the low-memory crates of Bouncy Castle for Rust by the same method: as their documentation has them, and revision\n\
          aa5d6818 (2026-06-13), rebuilt and run; {START_UP}.\n\
          A decapsulation key and a signing key have 96 bytes in memory, theirs 161 and 176; encapsulation and verifying keys are borrowed bytes.\n\n\
