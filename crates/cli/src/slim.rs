@@ -194,8 +194,18 @@ pub(crate) use reach::{failed, link, runtime, service};
 mod tests {
     use super::failed;
     use crate::args::Cli;
+    use crate::error::Status;
     use clap::CommandFactory;
     use gambeson_slim::{BlobId, Error, Quota, Reason, Refusal};
+
+    #[test]
+    fn a_refusal_is_no_trouble_with_files() {
+        for reason in [Reason::NotPermitted, Reason::StaleCard, Reason::AlreadyMember] {
+            let said = failed(Error::Refused(Refusal::new(reason, "so")));
+            assert_eq!((said.status(), said.reason()), (Status::NotVerified, Some(reason.code())));
+        }
+        assert_eq!(failed(Error::LinkClosed).status(), Status::InputOutput);
+    }
 
     #[test]
     fn what_to_do_next_names_commands_that_there_are() {
