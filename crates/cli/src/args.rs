@@ -19,8 +19,8 @@ use std::path::PathBuf;
 ///
 /// ML-KEM (FIPS 203), ML-DSA (FIPS 204), X-Wing and age files. A FILE of `-` is standard input or output.
 ///
-/// Exit status: 0 done; 1 a signature, a sealed file, a passphrase or a test did not hold; 2 wrong usage; 3 a file
-/// could not be read or written, or holds something else than it should.
+/// Exit status: 0 done; 1 a signature, a sealed file, a passphrase or a test did not hold, or something was not permitted; 2 wrong usage; 3 a
+/// file or a connection failed, or holds something else than it should.
 #[derive(Debug, Parser)]
 #[command(name = "gambeson", version, max_term_width = 110)]
 pub struct Cli {

@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum Status {
     /// 0: it did what it was asked.
     Done = 0,
-    /// 1: a signature, a sealed file, a passphrase or a test did not hold.
+    /// 1: a signature, a sealed file, a passphrase or a test did not hold, or something was not permitted.
     NotVerified = 1,
     /// 2: the command line asks for something that makes no sense.
     Usage = 2,

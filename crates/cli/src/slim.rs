@@ -131,12 +131,13 @@ mod reach {
     /// What a channel, or what it stands on, says, and what to do next, where that is not said in it.
     pub(crate) fn failed(error: gambeson_slim::Error) -> Error {
         let said = match next_step(&error) {
-            Some(next) => Error::outside(format!("{error} ({next})")),
-            None => Error::outside(error.to_string()),
+            Some(next) => format!("{error} ({next})"),
+            None => error.to_string(),
         };
         match error {
-            gambeson_slim::Error::Forked => said.because("forked"),
-            _ => said,
+            gambeson_slim::Error::Refused(refusal) => Error::not_verified(said).because(refusal.reason().code()),
+            gambeson_slim::Error::Forked => Error::outside(said).because("forked"),
+            _ => Error::outside(said),
         }
     }
 

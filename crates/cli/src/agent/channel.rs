@@ -316,7 +316,7 @@ mod open {
                         format!(" ({})", problems.join("; "))
                     };
                     let next = "the owner runs gambeson channel invite with this agent's DID: gambeson agent show --did";
-                    Err(Error::outside(format!("no invitation in {} s{why}; {next}", options.wait))
+                    Err(Error::not_verified(format!("no invitation in {} s{why}; {next}", options.wait))
                         .because("no-invitation"))
                 }
             }
