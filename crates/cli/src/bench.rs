@@ -180,3 +180,22 @@ fn measure(mut work: Work, time: Duration) -> Timing {
         operations,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::measure;
+    use std::time::Duration;
+
+    /// A pause now and then, such as others cause on the machine, moves the mean and not the median.
+    #[test]
+    fn the_rate_is_that_of_the_median() {
+        let mut calls = 0_u32;
+        let work = Box::new(move || {
+            calls += 1;
+            std::thread::sleep(Duration::from_micros(if calls.is_multiple_of(20) { 5_000 } else { 50 }));
+        });
+        let timing = measure(work, Duration::from_millis(50));
+        let product = timing.per_second * timing.median_ns / 1e9;
+        assert!((product - 1.0).abs() < 1e-9, "{product}");
+    }
+}

@@ -404,3 +404,11 @@ fn keys_of_authorities_are_encrypted_where_that_is_asked_for_and_said_where_not(
     folder.run_with(sign, b"", &passphrase).exits(0);
     folder.run(sign).exits(2);
 }
+
+#[test]
+fn a_request_without_a_name_is_nobodys() {
+    let folder = Folder::new();
+    folder.run("key gen --alg ml-dsa-44 -o k").exits(0);
+    folder.run("cert csr -k k -o r.csr").exits(2).tells("--name").tells("--subject");
+    assert!(!folder.exists("r.csr"));
+}

@@ -723,7 +723,7 @@ fn who_creates_a_channel_is_its_owner_and_signs_its_first_policy() {
         ("\"channel\":\"07", "\"channel\":\"G7"),
         ("\"former\":null", "\"former\":\"07\""),
         ("\"rejoin\":true", "\"rejoin\":1"),
-        ("\"maxMessage\":1048576", "\"maxMessage\":4294967296"),
+        ("\"maxMessage\":49152", "\"maxMessage\":4294967296"),
         ("{\"add\"", "{ \"add\""),
     ] {
         assert!(text.contains(from), "{from}");
