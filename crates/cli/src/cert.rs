@@ -149,6 +149,9 @@ fn make(
 fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
     files::refuse_same(&options.key, &options.output.out)?;
     files::refuse_existing(&options.output.out, options.output.force)?;
+    if options.subject.subject.is_none() && options.subject.names.is_empty() {
+        return Err(Error::usage("whose certificate? --name, --subject or both"));
+    }
     let template = options.subject.template(None)?;
     let (name, key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
     let request = Request::new(&template, &key).map_err(|e| refused(&name, e))?;

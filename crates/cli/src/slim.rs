@@ -135,7 +135,9 @@ mod reach {
             None => error.to_string(),
         };
         match error {
-            gambeson_slim::Error::Refused(refusal) => Error::not_verified(said).because(refusal.reason().code()),
+            gambeson_slim::Error::Refused(refusal) => {
+                Error::not_verified(said).because(refusal.reason().code())
+            }
             gambeson_slim::Error::Forked => Error::outside(said).because("forked"),
             _ => Error::outside(said),
         }

@@ -96,7 +96,9 @@ pub use member::{
 };
 pub use name::{ChannelId, Name};
 pub use node::{Admit, Clock, Invitation, Node, Options, Services, SystemClock, VirtualClock};
-pub use policy::{EVIDENCE_PROPOSAL, MAX_POLICY, POLICY_EXTENSION, Policy, Role, SignedPolicy};
+pub use policy::{
+    EVIDENCE_PROPOSAL, LONGEST_MESSAGE, MAX_POLICY, POLICY_EXTENSION, Policy, Role, SignedPolicy,
+};
 pub use refusal::{Need, Reason, Refusal};
 #[cfg(feature = "redb")]
 pub use store::FileStore;

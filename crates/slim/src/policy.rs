@@ -21,6 +21,9 @@ pub const EVIDENCE_PROPOSAL: u16 = 0xf1d2;
 /// The longest policy that is read, in bytes.
 pub const MAX_POLICY: usize = 48 * 1024;
 
+/// The longest message, in bytes: what MLS, seals and padding (an eighth) add still is an entry of the log. No policy allows more.
+pub const LONGEST_MESSAGE: u32 = 48 << 10;
+
 /// `typ` of the signature.
 const TYPE: &str = "gambeson-channel-policy";
 
@@ -150,7 +153,7 @@ impl Policy {
             rejoin: true,
             bridge: false,
             retention: 0,
-            max_message: 1 << 20,
+            max_message: LONGEST_MESSAGE,
             rotate_hours: 24,
             rotate_messages: 0,
         }

@@ -5,7 +5,7 @@ use super::slim::Nodes;
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gambeson_identity::Did;
-use gambeson_slim::Name;
+use gambeson_slim::{LONGEST_MESSAGE, Name};
 use std::path::PathBuf;
 
 /// `gambeson channel`
@@ -125,8 +125,8 @@ pub struct Rights {
     /// Let a member that fell behind, or was on the wrong side of a fork, come back by itself (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub rejoin: Option<bool>,
-    /// The longest message, in bytes (1048576). None is longer than 49152 bytes, whatever this says
-    #[arg(long, value_name = "BYTES")]
+    /// The longest message, in bytes (49152, the most)
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST_MESSAGE)))]
     pub max_message: Option<u32>,
 }
 

@@ -15,12 +15,13 @@ use crate::event::Event;
 use crate::frame::Frame;
 use crate::log::{EntryId, EntryKind, MAX_ENTRY};
 use crate::member::PAST_EPOCHS;
+use crate::policy::LONGEST_MESSAGE;
 use crate::wire::{Malformed, Reader, Writer};
 
 /// How large a bundle gets before it is sent, in bytes, and how many messages it has at most.
 const BUNDLE: (usize, usize) = (32 << 10, 256);
-/// The longest message: what MLS, seals and padding (an eighth) add still is an entry of the log.
-const MAX_MESSAGE: usize = 48 << 10;
+/// The longest message, in bytes.
+const MAX_MESSAGE: usize = LONGEST_MESSAGE as usize;
 /// How many senders of what it had seen a bundle names.
 const MOST_CAUSES: usize = 64;
 /// How many messages are sealed before the state is written again; fewer than `member` allows.
