@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
     let folder = Folder::new();
-    folder.run("cert new --levels 3 -o pki").exits(0);
+    folder.run("cert new --levels 3 --alg mldsa87-ed448 -o pki").exits(0);
     let mut server = Server::start(&folder, "");
     let told = server.get(&folder, "/", "--preset fully-hybrid --json -v").exits(0);
     assert_eq!(told.text(), "gambeson: TLS 1.3, X448MLKEM1024\n");
@@ -37,6 +37,22 @@ fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
         (&served["group"], &served["what"], &served["status"]),
         (&"X448MLKEM1024".into(), &"GET /".into(), &200.into())
     );
+}
+
+/// What the defaults make, the defaults serve and fetch.
+#[test]
+fn the_defaults_meet() {
+    let folder = Folder::new();
+    folder.run("cert new -o pki").exits(0);
+    folder.run("cert new --levels 3 -o chain").exits(0);
+    let server = Server::start(&folder, "");
+    let get = format!("tls get https://localhost:{}/ --ca pki/server.pem -o body --json", server.port);
+    let told = folder.run(&get).exits(0).json();
+    assert_eq!((&told["group"], &told["scheme"]), (&"X25519MLKEM768".into(), &"mldsa65".into()));
+    let line = "tls serve --listen 127.0.0.1:0 --cert chain/server.pem --key chain/server.key";
+    let server = Server::run(&folder, line);
+    let get = format!("tls get https://localhost:{}/ --ca chain/root.pem", server.port);
+    folder.run(&get).exits(0);
 }
 
 #[test]
@@ -132,7 +148,7 @@ fn what_is_sent_to_an_echo_comes_back() {
 #[test]
 fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try() {
     let folder = Folder::new();
-    folder.run("cert new --levels 3 -o pki").exits(0);
+    folder.run("cert new --levels 3 --alg mldsa87-ed448 -o pki").exits(0);
     let server = Server::start(&folder, "");
     let port = server.port;
     let get = |port: u16, more: &str| {
@@ -145,8 +161,9 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     assert_eq!(code, 1);
     let groups = "--preset default: groups X25519MLKEM768, SecP256r1MLKEM768, SecP384r1MLKEM1024, X25519, ";
     let schemes = "; schemes mldsa65, mldsa87, mldsa44, ";
+    assert!(told.starts_with("localhost: try --preset fully-hybrid, "), "the remedy comes first: {told}");
     let scan = format!("`gambeson tls scan localhost:{port}` tells");
-    for part in ["HandshakeFailure", groups, schemes, &scan, "wants --preset fully-hybrid"] {
+    for part in ["HandshakeFailure", groups, schemes, &scan, "with a composite certificate"] {
         assert!(told.contains(part), "{part:?}: {told}");
     }
     assert!(!told.contains("ed448_shake256"), "the one scheme that would do was not offered: {told}");
@@ -163,7 +180,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     let server = Server::start(&classical, "");
     let (_, told) = get(server.port, "--preset fully-hybrid");
     assert!(told.contains("groups X448MLKEM1024; schemes mldsa87_ed448_shake256; "), "{told}");
-    assert!(told.ends_with("wants --preset default"), "{told}");
+    assert!(told.starts_with("localhost: try --preset default, "), "{told}");
     let (_, told) = get(server.port, "");
     assert!(!told.contains("offered"), "an unknown issuer: {told}");
 
