@@ -42,6 +42,11 @@ impl Error {
         Self { reason: Some(reason), ..self }
     }
 
+    /// The same error after other words.
+    pub(crate) fn after(self, words: &str) -> Self {
+        Self { message: words.to_owned() + &self.message, ..self }
+    }
+
     /// The same error with more in its sentence.
     pub(crate) fn adding(self, more: &str) -> Self {
         Self { message: self.message + more, ..self }

@@ -88,8 +88,8 @@ pub struct Output {
 /// `gambeson cert new`
 #[derive(Debug, Args)]
 pub struct CertNew {
-    /// The algorithm of all keys
-    #[arg(long, value_enum, ignore_case = true, default_value = "mldsa87-ed448")]
+    /// The algorithm of all keys; composites such as mldsa87-ed448 need --preset fully-hybrid of `tls get`, or drafts in other programs
+    #[arg(long, value_enum, ignore_case = true, default_value = "ml-dsa-65")]
     pub alg: Algorithm,
     /// How many certificates stand in the chain: 1 signs itself, 2 is a root and a server, 3 has an authority between
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]

@@ -60,7 +60,11 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let answer = answer.map_err(|failure| {
         let common = met.is_some() || !may_have_nothing_in_common(&failure);
         let error = failed(&host, authority, failure);
-        if common { error } else { error.adding(&offer(options, &offered, authority)) }
+        if common {
+            error
+        } else {
+            error.after(&remedy(options, &host, authority)).adding(&offer(options, &offered))
+        }
     })?;
     let met = met.ok_or_else(|| Error::outside(format!("{host}: no handshake")))?;
 
@@ -155,15 +159,22 @@ fn failed(host: &str, authority: &str, failure: Failure) -> Error {
     }
 }
 
-/// What was offered, groups and schemes, and what to try next.
-fn offer(options: &TlsGet, (groups, schemes): &(Vec<String>, Vec<String>), server: &str) -> String {
-    let other = match options.preset {
-        Preset::FullyHybrid => "a server without composite certificates wants --preset default",
-        _ => "a server with a composite certificate wants --preset fully-hybrid",
+/// What to try next.
+fn remedy(options: &TlsGet, host: &str, server: &str) -> String {
+    let (other, of) = match options.preset {
+        Preset::FullyHybrid => ("default", "without composite certificates"),
+        _ => ("fully-hybrid", "with a composite certificate"),
     };
     let to = options.peer.connect_to.map_or_else(String::new, |address| format!(" --connect-to {address}"));
     format!(
-        "; offered with --preset {}: groups {}; schemes {}; `gambeson tls scan {server}{to}` tells what the server takes; {other}",
+        "{host}: try --preset {other}, for a server {of}, or see what the server takes: `gambeson tls scan {server}{to}` tells; "
+    )
+}
+
+/// What was offered, groups and schemes.
+fn offer(options: &TlsGet, (groups, schemes): &(Vec<String>, Vec<String>)) -> String {
+    format!(
+        "; offered with --preset {}: groups {}; schemes {}",
         options.preset,
         groups.join(", "),
         schemes.join(", "),

@@ -55,13 +55,14 @@ fn the_minute_of_operators_runs_as_printed() {
         ("tls bench --matrix", "tls bench --matrix --rounds 2"),
         ("8443", "<A>"),
         ("8444", "<B>"),
+        ("8445", "<E>"),
         ("8080", "<C>"),
         ("8081", "<D>"),
     ] {
         assert!(lines.contains(printed), "no {printed:?} in {lines}");
         lines = lines.replace(printed, run);
     }
-    for place in ["<A>", "<B>", "<C>", "<D>"] {
+    for place in ["<A>", "<B>", "<C>", "<D>", "<E>"] {
         lines = lines.replace(place, &free_port().to_string());
     }
     let told = done(&lines).exits(0).tells("X448MLKEM1024").tells("mldsa87_ed448_shake256");
