@@ -126,6 +126,54 @@ fn files_are_given_out_and_nothing_beside_them() {
 }
 
 #[test]
+fn a_server_gives_out_no_secrets() {
+    let folder = with_chain("ml-dsa-44");
+    let passphrase = [("GAMBESON_PASSPHRASE", "six words that nobody else knows")];
+    let run = |line: &str| folder.run_with(line, b"", &passphrase).exits(0);
+    run("agent init --home agent --words words");
+    run("agent card --home agent -o card");
+    run("key gen --alg ml-kem-768 --format der -o kem.der -p kem.pub");
+    run("key gen --alg ml-dsa-44 --encrypt -o encrypted.pem");
+    run("key gen --alg x-wing -o identity.txt -p recipient.txt");
+    run("cert pkcs12 pki/server.pem -k pki/server.key -o server.p12");
+    let key = String::from_utf8(folder.read("pki/server.key")).unwrap();
+    folder.write("notes.txt", format!("{}{key}", "a line of notes\n".repeat(9_000)));
+    folder.write("ssh", "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----\n");
+    folder.write("jwk.json", r#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "AA", "d": "AA"}]}"#);
+    folder.write("public.json", r#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "AA"}]}"#);
+    let mut server = Server::start(&folder, "--root .");
+    for secret in [
+        "pki/server.key",
+        "kem.der",
+        "encrypted.pem",
+        "identity.txt",
+        "server.p12",
+        "notes.txt",
+        "ssh",
+        "jwk.json",
+        "words",
+        "agent/agent.json",
+        "agent/seed",
+        "agent/cards/",
+    ] {
+        let told = server.get(&folder, &format!("/{secret}"), "-o x --json").exits(3).json();
+        assert!(told["error"].as_str().unwrap().ends_with("status 404"), "{secret}: {told}");
+        let mut told = server.tells();
+        if !secret.ends_with('/') {
+            assert_eq!(told["withheld"], format!("/{secret}").as_str(), "{told}");
+            assert!(told["why"].is_string(), "{told}");
+            told = server.tells();
+        }
+        assert_eq!(told["status"], 404, "{told}");
+    }
+    for public in ["pki/server.pem", "kem.pub", "recipient.txt", "card", "public.json"] {
+        server.get(&folder, &format!("/{public}"), "-o x --force").exits(0);
+    }
+    let line = "tls serve --cert pki/server.pem --key pki/server.key --listen 127.0.0.1:0 --root agent";
+    folder.run(line).exits(2).tells("agent's folder");
+}
+
+#[test]
 fn what_is_sent_to_an_echo_comes_back() {
     let folder = with_chain("ml-dsa-65");
     let mut server = Server::start(&folder, "--echo");
