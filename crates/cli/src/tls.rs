@@ -11,6 +11,7 @@ mod get;
 mod log;
 mod proxy;
 mod scan;
+mod secrets;
 mod serve;
 
 use crate::args::tls::{TlsCommand, TlsPeer};

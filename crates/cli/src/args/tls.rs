@@ -52,7 +52,8 @@ pub struct TlsServe {
     /// A revocation list, in which certificates of its issuer are looked up; SIGHUP has it read again (may be given again)
     #[arg(long = "crl", value_name = "FILE", requires = "client_ca")]
     pub lists: Vec<PathBuf>,
-    /// Give out the files of this folder; without it every request is answered by how it came
+    /// Give out the files of this folder, but no hidden ones, no agents' folders, and no file with a private key in its first MiB; without
+    /// it every request is answered by how it came
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
     /// Send back what comes, whatever it is

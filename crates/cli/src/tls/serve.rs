@@ -2,6 +2,7 @@
 
 use super::log::Log;
 use super::proxy::Hangup;
+use super::secrets;
 use super::{certificates, chains, negotiated, private_key, provider, told};
 use crate::args::tls::TlsServe;
 use crate::console::{Console, write_to_stderr};
@@ -53,6 +54,12 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     };
     if let Some(root) = root.as_ref().filter(|root| !root.is_dir()) {
         return Err(Error::outside(format!("{}: not a folder", root.display())));
+    }
+    if let Some(folder) = root.iter().flat_map(|root| root.ancestors()).find(|it| secrets::is_of_agent(it)) {
+        return Err(Error::usage(format!(
+            "--root: {} is an agent's folder, which is never given out",
+            folder.display()
+        )));
     }
     let provider = Arc::new(provider(options.preset)?);
     let key = certified_key(options, &provider)?;
@@ -257,16 +264,27 @@ impl Server {
         Ok(Served { group, what, status, bytes: bytes.get() })
     }
 
+    /// Whether a file may be given out; if not, the log tells why.
+    fn may_give(&self, root: &Path, asked: &str, found: &Path, file: &mut File) -> bool {
+        let why = match secrets::why_withheld(root, found, file) {
+            Ok(None) => return true,
+            Ok(Some(why)) => why.to_owned(),
+            Err(error) => error.to_string(),
+        };
+        self.log.event(format!("withheld {asked}: {why}"), json!({"withheld": asked, "why": why}));
+        false
+    }
+
     fn answer(&self, method: &Method, path: &str, group: &str) -> Response<Content> {
         let (status, media, content) = match (method, &self.root) {
             (&Method::GET | &Method::HEAD, None) => {
                 (StatusCode::OK, "text/plain", Content::new(format!("gambeson: TLS 1.3, {group}\n")))
             }
             (&Method::GET | &Method::HEAD, Some(root)) => match find(root, path) {
-                Some((path, file, length)) => {
-                    (StatusCode::OK, media_type(&path), Content::of_file(file, length))
+                Some((found, mut file, length)) if self.may_give(root, path, &found, &mut file) => {
+                    (StatusCode::OK, media_type(&found), Content::of_file(file, length))
                 }
-                None => (StatusCode::NOT_FOUND, "text/plain", Content::new("")),
+                _ => (StatusCode::NOT_FOUND, "text/plain", Content::new("")),
             },
             _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", Content::new("")),
         };
