@@ -10,13 +10,13 @@ use std::path::Path;
 const SEARCHED: u64 = 1 << 20;
 
 /// Returns why a file below the root is withheld, if it is.
-pub(super) fn why_withheld(root: &Path, path: &Path, file: &mut File) -> io::Result<Option<&'static str>> {
+pub(super) fn why_withheld(root: &Path, path: &Path, mut file: &File) -> io::Result<Option<&'static str>> {
     let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(root));
     if folders.into_iter().any(is_of_agent) {
         return Ok(Some("it is in an agent's folder"));
     }
     let mut content = Vec::new();
-    file.take(SEARCHED).read_to_end(&mut content)?;
+    file.by_ref().take(SEARCHED).read_to_end(&mut content)?;
     file.rewind()?;
     Ok(holds_key(&content).then_some("it holds a private key"))
 }

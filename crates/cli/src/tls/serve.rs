@@ -265,7 +265,7 @@ impl Server {
     }
 
     /// Whether a file may be given out; if not, the log tells why.
-    fn may_give(&self, root: &Path, asked: &str, found: &Path, file: &mut File) -> bool {
+    fn may_give(&self, root: &Path, asked: &str, found: &Path, file: &File) -> bool {
         let why = match secrets::why_withheld(root, found, file) {
             Ok(None) => return true,
             Ok(Some(why)) => why.to_owned(),
@@ -281,7 +281,7 @@ impl Server {
                 (StatusCode::OK, "text/plain", Content::new(format!("gambeson: TLS 1.3, {group}\n")))
             }
             (&Method::GET | &Method::HEAD, Some(root)) => match find(root, path) {
-                Some((found, mut file, length)) if self.may_give(root, path, &found, &mut file) => {
+                Some((found, file, length)) if self.may_give(root, path, &found, &file) => {
                     (StatusCode::OK, media_type(&found), Content::of_file(file, length))
                 }
                 _ => (StatusCode::NOT_FOUND, "text/plain", Content::new("")),
