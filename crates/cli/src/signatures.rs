@@ -18,12 +18,12 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
     let pairs = beside::to_sign(&options.files, options.out.as_deref(), EXTENSION)?;
     let inputs = pairs.iter().map(|(file, _)| file.as_path()).chain([options.key.as_path()]);
     crate::sealing::one_standard_input(inputs)?;
+    let context = context(&options.context)?;
     for (file, out) in &pairs {
         files::refuse_same(file, out)?;
         files::refuse_same(&options.key, out)?;
         files::refuse_existing(out, options.force)?;
     }
-    let context = context(&options.context)?;
     let (name, key) = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?.private()?;
     for (file, out) in &pairs {
         let job = Signing { console, file, context: &context, deterministic: options.deterministic };
@@ -82,7 +82,9 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
 /// Whose signature is asked for.
 struct Signer {
     key: PublicKey,
-    /// The key's file, or the subject of the certificate.
+    /// The file of the key or of the certificate.
+    file: String,
+    /// The holder of the key, or the subject of the certificate.
     name: String,
 }
 
@@ -90,7 +92,7 @@ struct Signer {
 fn signer(options: &Verify) -> Result<Result<Signer, (&'static str, String)>, Error> {
     if let Some(path) = &options.key {
         let (name, key) = KeyFile::read(path, options.passphrase.passphrase_fd)?.public();
-        return Ok(Ok(Signer { key, name: format!("the holder of {name}") }));
+        return Ok(Ok(Signer { key, name: format!("the holder of {name}"), file: name }));
     }
     let (Some(path), Some(roots)) = (&options.cert, &options.roots) else {
         return Err(Error::usage("whose signature? --key, or --cert with --roots"));
@@ -101,10 +103,9 @@ fn signer(options: &Verify) -> Result<Result<Signer, (&'static str, String)>, Er
     if let Err(error) = pki::Verifier::new(&roots).verify(&certificate, &others) {
         return Ok(Err((error.failure().code(), error.to_string())));
     }
-    let key = certificate
-        .public_key()
-        .map_err(|error| crate::keyfile::pki_error(&path.display().to_string(), error))?;
-    Ok(Ok(Signer { key: PublicKey::Pki(key), name: certificate.subject().to_string() }))
+    let file = path.display().to_string();
+    let key = certificate.public_key().map_err(|error| crate::keyfile::pki_error(&file, error))?;
+    Ok(Ok(Signer { key: PublicKey::Pki(key), file, name: certificate.subject().to_string() }))
 }
 
 /// Verifies one file and reports; whether it holds.
@@ -120,7 +121,7 @@ fn verify_one(
         PublicKey::Pki(pki::PublicKey::MlDsa44(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa65(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa87(key)) => job.verify(key)?,
-        _ => return Err(not_for_files(&signer.name, signer.key.algorithm())),
+        _ => return Err(not_for_files(&signer.file, signer.key.algorithm())),
     };
     let (algorithm, name) = (signer.key.algorithm(), file.display());
     let mut report = json!({"verified": true, "file": name.to_string(), "bytes": bytes, "alg": algorithm});
@@ -139,7 +140,7 @@ fn verify_one(
 }
 
 fn not_for_files(name: &str, algorithm: &str) -> Error {
-    Error::usage(format!("{name}: has an {algorithm} key; files are signed with ML-DSA"))
+    Error::usage(format!("{name}: is an {algorithm} key; files are signed with ML-DSA"))
 }
 
 /// Why a signature does not hold.
