@@ -131,6 +131,29 @@ impl Existing {
         problems
     }
 
+    /// The lists of groups of all programs that do not choose by themselves: the names and the values of their settings.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        let inits = ["openssl_conf", "nodejs_conf"].map(|name| self.value("default", name));
+        let systems: Vec<_> = inits
+            .into_iter()
+            .flatten()
+            .filter_map(|init| self.value(self.value(init, "ssl_conf")?, "system_default"))
+            .collect();
+        let mut found: Vec<_> = self
+            .values
+            .iter()
+            .filter(|((section, name), _)| {
+                // What stands before a full stop makes names different, and has no other meaning.
+                let name = name.split_once('.').map_or(&name[..], |(_, name)| name);
+                systems.contains(&&section[..])
+                    && ["groups", "curves"].iter().any(|groups| name.eq_ignore_ascii_case(groups))
+            })
+            .map(|((_, name), value)| (&name[..], &value[..]))
+            .collect();
+        found.sort_unstable();
+        found.into_iter()
+    }
+
     /// The sections below one that programs begin with.
     fn extension(&self, init: &str, groups: &str) -> Result<Vec<Section>, Error> {
         let providers = self.section(init, "providers", "gambeson_providers")?;

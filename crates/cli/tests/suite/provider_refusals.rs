@@ -37,7 +37,9 @@ fn a_list_of_groups_with_a_bad_name_is_refused_and_the_nearest_name_is_told() {
             let mut arguments = vec!["provider", command, "--groups", list];
             arguments.extend(if command == "run" { ["--", "true"] } else { ["--prefix", "here"] });
             let refused = folder.run_arguments(&arguments).exits(2);
-            parts.iter().for_each(|part| assert!(refused.stderr.contains(part), "{list}: {}", refused.stderr));
+            parts
+                .iter()
+                .for_each(|part| assert!(refused.stderr.contains(part), "{list}: {}", refused.stderr));
         }
     }
     assert!(!folder.exists("here"));
