@@ -32,12 +32,21 @@ pub fn is_obeyed(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::one_line;
+    use super::{is_obeyed, one_line};
 
     #[test]
     fn what_a_terminal_obeys_stands_as_escapes() {
         assert_eq!(one_line("CN=\u{1b}[2J \u{9b}31m\r\u{7f}"), "CN=\\u{1b}[2J \\u{9b}31m\\r\\u{7f}");
         assert_eq!(one_line("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
+        // Soft hyphen, zero width space and joiner, word joiner, byte order mark, fillers, a variation selector, a tag, a blank of Braille.
+        let unseen = "a\u{ad}b\u{200b}c\u{200d}d\u{2060}e\u{feff}f\u{3164}g\u{fe0f}h\u{e0061}i\u{2800}j\u{34f}";
+        assert_eq!(
+            one_line(unseen),
+            "a\\u{ad}b\\u{200b}c\\u{200d}d\\u{2060}e\\u{feff}f\\u{3164}g\\u{fe0f}h\\u{e0061}i\\u{2800}j\\u{34f}"
+        );
+        for c in ['\u{180e}', '\u{206a}', '\u{1d173}', '\u{e0001}', '\u{e01ef}', '\u{fff9}', '\u{115f}', '\u{17b4}', '\u{ffa0}'] {
+            assert!(is_obeyed(c), "{:x}", u32::from(c));
+        }
         let lines = "one\nline\tof\u{2028}Ünïcödé\u{2029}";
         assert_eq!(one_line(lines), "one\\nline\\tof\\u{2028}Ünïcödé\\u{2029}");
     }
