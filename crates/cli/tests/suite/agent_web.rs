@@ -191,7 +191,7 @@ fn a_document_is_fetched_from_a_server_whose_root_is_named() {
     assert_eq!(own.text().trim_end(), recipient);
 
     // The certificates of a file stand in the place of Mozilla's; without it the server is nobody's.
-    let unknown = ask(&folder, &did_web, "").exits(1).tells("UnknownIssuer");
+    let unknown = ask(&folder, &did_web, "").exits(1).tells("its issuer is not known");
     assert_eq!(reason(&unknown), "unknown-did");
     let other = pem("CERTIFICATE", &authority.server("localhost", 2199).0);
     folder.write("other.pem", other);

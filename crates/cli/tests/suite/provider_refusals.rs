@@ -19,7 +19,7 @@ fn a_list_of_groups_with_a_bad_name_is_refused_and_the_nearest_name_is_told() {
         ("X25519MLKEM768:NOPE", &["\"NOPE\"", "nearest"]),
         ("X25519MLKEM768:p-256", &["\"p-256\"", "P-256"]),
         ("X25519MLKEM768:secp256R1", &["\"secp256R1\"", "secp256r1"]),
-        ("SecP256r1MLKEM1024", &["\"SecP256r1MLKEM1024\"", "SecP256r1MLKEM768"]),
+        ("SecP256r1MLKEM1024", &["\"SecP256r1MLKEM1024\"", "SecP384r1MLKEM1024"]),
         ("X25519MLKEM768,X25519", &["colon"]),
         ("X25519MLKEM768;X25519", &["colon"]),
         ("X25519MLKEM768 X25519", &["colon"]),

@@ -146,7 +146,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     let groups = "--preset default: groups X25519MLKEM768, SecP256r1MLKEM768, SecP384r1MLKEM1024, X25519, ";
     let schemes = "; schemes mldsa65, mldsa87, mldsa44, ";
     let scan = format!("`gambeson tls scan localhost:{port}` tells");
-    for part in ["HandshakeFailure", groups, schemes, &scan, "wants --preset fully-hybrid"] {
+    for part in ["alert handshake_failure", groups, schemes, &scan, "wants --preset fully-hybrid"] {
         assert!(told.contains(part), "{part:?}: {told}");
     }
     assert!(!told.contains("ed448_shake256"), "the one scheme that would do was not offered: {told}");
