@@ -110,7 +110,7 @@ impl Shortened for Vec<u8> {
     /// The shortest form of a length of two bytes.
     fn shortened(self) -> Vec<u8> {
         match (self[2], self[3]) {
-            (0, length @ 0..0x80) => [&[self[0], length][..], &self[4..]].concat(),
+            (0, length @ 0..=0x7f) => [&[self[0], length][..], &self[4..]].concat(),
             (0, length) => [&[self[0], 0x81, length][..], &self[4..]].concat(),
             _ => self,
         }
@@ -120,7 +120,7 @@ impl Shortened for Vec<u8> {
 /// The length of the header and of the value.
 fn lengths(der: &[u8]) -> (usize, usize) {
     match der[1] {
-        short @ 0..0x80 => (2, short.into()),
+        short @ 0..=0x7f => (2, short.into()),
         0x81 => (3, der[2].into()),
         _ => (4, usize::from(u16::from_be_bytes([der[2], der[3]]))),
     }
