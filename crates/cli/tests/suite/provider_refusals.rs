@@ -140,6 +140,31 @@ fn a_group_that_openssl_does_not_know_is_found_by_status() {
     folder.run("provider status --prefix here").exits(0);
 }
 
+/// A list that is replaced by ours was meant to hold, and its mistake is told.
+#[test]
+fn a_bad_group_in_an_existing_configuration_is_told() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    let sections = "openssl_conf = o\n[o]\nssl_conf = s\n[s]\nsystem_default = y\n[y]\n";
+    for (line, part) in [
+        ("Groups = FOO", "\"FOO\""),
+        ("Groups = X25519:x25519mlkem768", "X25519MLKEM768"),
+        ("Curves = X25519,P-256", "\"X25519,P-256\""),
+    ] {
+        folder.write("mine.cnf", format!("{sections}{line}\n"));
+        let run = folder.run_with("provider run -- touch ran", b"", &[("OPENSSL_CONF", "mine.cnf")]);
+        run.exits(2).tells("mine.cnf").tells(part);
+        let installed = folder.run("provider install --prefix here --conf mine.cnf").exits(2);
+        installed.tells("mine.cnf").tells(part);
+        assert!(!folder.exists("ran") && !folder.exists(CONF));
+        assert_eq!(folder.read("mine.cnf"), format!("{sections}{line}\n").as_bytes());
+    }
+    folder.write("mine.cnf", format!("{sections}Groups = secp384r1:X448MLKEM1024\n"));
+    folder.run_with("provider run -- openssl version", b"", &[("OPENSSL_CONF", "mine.cnf")]).exits(0);
+}
+
 #[test]
 fn status_tells_a_configuration_that_is_not_ours_from_one_that_is_missing() {
     if !openssl_is_there() {
