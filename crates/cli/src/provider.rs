@@ -50,7 +50,7 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     let folder = tempfile::tempdir().map_err(|e| Error::io(&env::temp_dir(), &e))?;
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
-    try_out(&file, &module, &options.options.groups)?;
+    try_out(&file, &module, &options.options.groups, existing.as_deref())?;
     // From here on signals are the command's; the folder goes with it.
     let signals = Signals::hold()?;
     let readers = Readers::watch(&file);
@@ -75,15 +75,19 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     std::process::exit(ended.code().unwrap_or_else(|| 128 + signal(ended)))
 }
 
-/// Refuses a module that is none, and groups that the library does not take: OpenSSL would go on without them and say nothing.
-fn try_out(configuration: &Path, module: &Path, groups: &str) -> Result<(), Error> {
+/// Refuses a module that is none, and groups that the library does not take, also those that an existing configuration has: OpenSSL would go on without them and
+/// say nothing.
+fn try_out(configuration: &Path, module: &Path, groups: &str, existing: Option<&Path>) -> Result<(), Error> {
     if library::knows_providers(configuration) {
         let not_loaded = |error| {
             Error::outside(format!("{}: OpenSSL does not load this module: {error}", module.display()))
         };
         library::loads(configuration).map_err(not_loaded)?;
-        return library::takes_groups(configuration, groups)
-            .map_err(|error| Error::usage(format!("--groups: {error}")));
+        let wrong = |error| Error::usage(format!("--groups: {error}"));
+        library::takes_groups(configuration, groups).map_err(wrong)?;
+        return existing.map_or(Ok(()), |file| {
+            library::takes_groups_of(configuration, file, &Existing::of_file(file)?).map_err(Error::usage)
+        });
     }
     // The libraries of programs may be newer than the program `openssl`.
     let bytes = fs::read(module).map_err(|e| Error::io(module, &e))?;
@@ -112,10 +116,7 @@ fn full_configuration(
     options: &ProviderOptions,
 ) -> Result<String, Error> {
     let (existing, begin) = match file {
-        Some(file) => {
-            let text = fs::read(file).map_err(|e| Error::io(file, &e))?;
-            (Existing::read(&String::from_utf8_lossy(&text)), include(file)?)
-        }
+        Some(file) => (Existing::of_file(file)?, include(file)?),
         None => (Existing::default(), String::new()),
     };
     Ok(begin + &existing.addition(module, &options.groups, options.composite_sigalg)?)

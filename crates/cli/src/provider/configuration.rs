@@ -32,6 +32,12 @@ impl Existing {
         existing
     }
 
+    /// Reads the configuration of a file.
+    pub(super) fn of_file(file: &Path) -> Result<Self, Error> {
+        let text = fs::read(file).map_err(|e| Error::io(file, &e))?;
+        Ok(Self::read(&String::from_utf8_lossy(&text)))
+    }
+
     /// A file that is included begins in the section that includes it, and leaves its last one open.
     fn take(&mut self, text: &str, section: &mut String, depth: usize) {
         for line in text.replace("\\\n", "").lines() {

@@ -1,7 +1,7 @@
 //! `provider install`, `status` and `uninstall`: files in a folder, and a block in a configuration, that can be taken away again.
 
-use super::configuration::{self, text_of};
-use super::library::{active, takes_groups};
+use super::configuration::{Existing, text_of};
+use super::library::{active, takes_groups, takes_groups_of};
 use super::{full_configuration, machine_configuration, module, module_name};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
 use crate::console::Console;
@@ -138,6 +138,9 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
     text += &full_configuration(machine.as_deref(), &place.module, &options.options)?;
     let changed = place.changed.as_ref().map(|file| Block::added(file, &place, options)).transpose()?;
 
+    let others = machine.iter().chain(&place.changed);
+    let others = others.map(|file| Ok((file.clone(), Existing::of_file(file)?)));
+    let others = others.collect::<Result<Vec<_>, Error>>()?;
     let mut changes = Changes::default();
     let mut work = || {
         moved.iter().try_for_each(|file| changes.move_away(file))?;
@@ -151,10 +154,7 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
             }
             changes.write(file, block.text.as_bytes())?;
         }
-        let taken_away = |error| Error::not_verified(format!("{error}; it was taken away again"));
-        let version = active(place.entry()).map_err(taken_away)?;
-        takes_groups(place.entry(), &options.options.groups).map_err(taken_away)?;
-        Ok(version)
+        tried(&place, &options.options.groups, &others)
     };
     match work() {
         Ok(version) => {
@@ -170,6 +170,18 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
         }
         Err(error) => changes.undo().and(Err(error)),
     }
+}
+
+/// Asks OpenSSL whether what was written works, and takes all lists of groups, those of others as they were before, too; its version.
+fn tried(place: &Place, groups: &str, others: &[(PathBuf, Existing)]) -> Result<String, Error> {
+    let entry = place.entry();
+    let version = active(entry);
+    let version =
+        version.map_err(|error| Error::not_verified(format!("{error}; it was taken away again")))?;
+    let of_others = || others.iter().try_for_each(|(file, other)| takes_groups_of(entry, file, other));
+    let taken = takes_groups(entry, groups).and_then(|()| of_others());
+    taken.map_err(|error| Error::usage(format!("{error}; it was taken away again")))?;
+    Ok(version)
 }
 
 pub(super) fn status(console: Console, place: &ProviderPlace) -> Result<Status, Error> {
@@ -202,16 +214,10 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
 /// What is wrong with a configuration, or the version of OpenSSL in which it works.
 fn works(file: &Path) -> Result<Result<String, String>, Error> {
     let bytes = content(file)?.unwrap_or_default();
-    let existing = configuration::Existing::read(&String::from_utf8_lossy(&bytes));
-    let wrong = |problem: String| format!("{}: {problem}", file.display());
+    let existing = Existing::read(&String::from_utf8_lossy(&bytes));
     Ok(match existing.problems().as_slice() {
-        [] => active(file).and_then(|version| {
-            let groups = existing.groups().try_for_each(|(name, list)| {
-                takes_groups(file, list).map_err(|problem| wrong(format!("{name} = {list}: {problem}")))
-            });
-            groups.map(|()| version)
-        }),
-        problems => Err(wrong(problems.join("; "))),
+        [] => active(file).and_then(|version| takes_groups_of(file, file, &existing).map(|()| version)),
+        problems => Err(format!("{}: {}", file.display(), problems.join("; "))),
     })
 }
 
@@ -330,7 +336,7 @@ impl Block {
         }
         let text = without.unwrap_or(before);
         let options = &options.options;
-        let existing = configuration::Existing::read(&text);
+        let existing = Existing::read(&text);
         let ours = existing.addition(&place.module, &options.groups, options.composite_sigalg)?;
         let joined =
             if text.is_empty() || text.ends_with('\n') { String::new() } else { format!("{JOINED}\n") };

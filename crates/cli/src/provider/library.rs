@@ -1,5 +1,6 @@
 //! Questions to the program `openssl`, whose library most programs of a machine use.
 
+use super::configuration::Existing;
 use super::groups;
 use crate::child;
 use std::path::Path;
@@ -54,6 +55,14 @@ pub(super) fn takes_groups(configuration: &Path, list: &str) -> Result<(), Strin
         Some(name) => Err(groups::unknown(name)),
         None => Err(format!("OpenSSL does not take the list of groups {list:?}")),
     }
+}
+
+/// Asks the same of all lists of groups that the configuration in a file has for programs that do not choose by themselves.
+pub(super) fn takes_groups_of(configuration: &Path, file: &Path, existing: &Existing) -> Result<(), String> {
+    existing.groups().try_for_each(|(name, list)| {
+        let wrong = |problem| format!("{}: {name} = {list}: {problem}", file.display());
+        takes_groups(configuration, list).map_err(wrong)
+    })
 }
 
 /// A client that could connect to nothing reads its groups before.

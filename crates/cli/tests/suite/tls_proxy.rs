@@ -582,7 +582,7 @@ fn whoever_finds_no_place_is_told_so() {
     clients.iter_mut().for_each(|client| there_and_back(client, b"here"));
     let refused = proxy.get(&folder, "/", "-o x --json").exits(1);
     assert_eq!(refused.json()["reason"], "alert");
-    refused.tells("InternalError");
+    refused.tells("alert internal_error");
     let told = event(&mut proxy, "refused");
     assert_eq!((&told["limit"], &told["times"]), (&2.into(), &1.into()));
     assert!(metrics(&proxy).contains("gambeson_tls_proxy_refused_total{reason=\"connections\"} 1\n"));
