@@ -125,7 +125,7 @@ fn bare(name: &str) -> &str {
     inside.trim_matches('"')
 }
 
-/// The registered name of an alert (RFC 8446, section 6), or its number.
+/// The registered name of an alert (RFC 8446, section 6.2), or its number.
 fn alert_name(alert: AlertDescription) -> String {
     match alert {
         AlertDescription::Unknown(number) => number.to_string(),
