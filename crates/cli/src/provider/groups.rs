@@ -31,12 +31,12 @@ const GROUPS: &[&[&str]] = &[
 pub(crate) fn list(text: &str) -> Result<String, String> {
     let names: Vec<&str> = text.split(':').map(str::trim).collect();
     let mut rows = Vec::new();
+    if names.iter().all(|name| name.is_empty()) {
+        return Err("the list names no group (expected one or several, such as X25519MLKEM768:X25519)".into());
+    }
     for name in &names {
         if name.is_empty() {
-            return Err(
-                "no group stands between two colons or at an end of the list, such as X25519MLKEM768:X25519"
-                    .into(),
-            );
+            return Err("no group stands between two colons, or at an end of the list".into());
         }
         if name.contains([',', ';', ' ', '/']) {
             return Err(format!("{}: groups are separated by colons", quoted(name)));
