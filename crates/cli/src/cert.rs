@@ -4,7 +4,7 @@ use crate::args::cert::{
     CertCommand, CertCrl, CertCsr, CertNew, CertPkcs12, CertShow, CertSign, CertVerify, Purpose, Reason,
     Subject,
 };
-use crate::console::Console;
+use crate::console::{Console, one_word};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::harness::hex;
@@ -16,6 +16,7 @@ use gambeson_identity::Timestamp;
 use gambeson_pki::{self as pki, AltName, Certificate, Name, Request, RevocationList, Revoked, Template};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::fmt::Display;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
@@ -194,7 +195,8 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     let mut template = options.subject.template(asked.as_ref())?;
     if options.authority {
         template = options.subject.authority(template.subject().clone());
-        if let Some(below) = options.path_length {
+        let asked = asked.as_ref().and_then(Request::path_length);
+        if let Some(below) = options.path_length.or(asked) {
             template = template.path_length(below);
         }
     }
@@ -260,13 +262,11 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
             format!("  signature    {}", scheme_name(&certificate.signature_algorithm())),
         ];
         if certificate.is_authority() {
-            let below =
-                certificate.path_length().map_or("any number of".to_owned(), |below| below.to_string());
-            lines.push(format!("  authority    over {below} authorities below it"));
+            lines.push(format!("  authority    {} below it", over(certificate.path_length())));
         }
         for (title, values) in [
-            ("names", joined(certificate.alt_names())),
-            ("other names", certificate.other_names().join(", ")),
+            ("names", words(certificate.alt_names())),
+            ("other names", words(&certificate.other_names())),
             ("key usage", joined(certificate.key_usage().unwrap_or(&[]))),
             ("purposes", joined(certificate.purposes().unwrap_or(&[]))),
             ("extensions", joined(certificate.other_extensions())),
@@ -281,16 +281,22 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
     Ok(())
 }
 
+/// How many authorities may stand below one.
+fn over(path_length: Option<u8>) -> String {
+    path_length
+        .map_or("over any number of authorities".to_owned(), |below| format!("over {below} authorities"))
+}
+
 fn show_request(console: Console, request: &Request) -> Result<(), Error> {
     let algorithm = request.public_key().algorithm();
     let mut lines = vec![
         format!("request of {}", request.subject()),
         format!("  key          {algorithm}"),
-        format!("  names        {}", joined(request.alt_names())),
+        format!("  names        {}", words(request.alt_names())),
         format!("  purposes     {}", joined(request.purposes())),
     ];
     for (title, values) in [
-        ("other names", request.other_names().join(", ")),
+        ("other names", words(&request.other_names())),
         ("key usage", joined(request.key_usage().unwrap_or(&[]))),
         ("extensions", joined(request.other_extensions())),
     ] {
@@ -299,7 +305,7 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
         }
     }
     if request.asks_for_authority() {
-        lines.push("  asks to be an authority (CA:TRUE)".to_owned());
+        lines.push(format!("  asks to be an authority (CA:TRUE) {} below it", over(request.path_length())));
     }
     console.report_lines(
         lines,
@@ -313,6 +319,7 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
             "key_usage": strings(request.key_usage().unwrap_or(&[])),
             "extensions": strings(request.other_extensions()),
             "authority": request.asks_for_authority(),
+            "path_length": request.path_length(),
         }),
     )
 }
@@ -383,8 +390,13 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
                 )));
             }
             let subjects: Vec<_> = chain.iter().map(|link| link.subject().to_string()).collect();
+            // One subject reads as one.
+            let one = |subject: &String| {
+                if subject.contains(['<', '"']) { quoted(subject) } else { subject.clone() }
+            };
+            let line: Vec<_> = subjects.iter().map(one).collect();
             console.report(
-                format_args!("verified: {}", subjects.join(" <- ")),
+                format_args!("verified: {}", line.join(" <- ")),
                 json!({"verified": true, "chain": subjects}),
             )?;
             Ok(Status::Done)
@@ -534,12 +546,12 @@ fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: 
     };
     let names = template.alt_names().iter().map(quoted).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
+    let authority = match template.is_authority() {
+        true => format!(", AN AUTHORITY {}", over(template.longest_path())),
+        false => String::new(),
+    };
     let mut lines = vec![
-        format!(
-            "to sign: {}{}",
-            quoted(template.subject()),
-            if template.is_authority() { ", AN AUTHORITY" } else { "" }
-        ),
+        format!("to sign: {}{authority}", quoted(template.subject())),
         format!("  names    {}", listed(names, "none")),
         format!("  purposes {}", listed(purposes, "every")),
         format!("  for {days} days, by {}", quoted(issuer.subject())),
@@ -571,6 +583,12 @@ fn left_out(request: &Request, template: &Template) -> Vec<String> {
     out.extend(usages.map(|usage| format!("key usage {usage}")));
     if request.asks_for_authority() && !template.is_authority() {
         out.push("CA:TRUE (--authority makes an authority)".to_owned());
+    }
+    if let Some(asked) = request.path_length()
+        && template.is_authority()
+        && template.longest_path() != Some(asked)
+    {
+        out.push(format!("path length {asked}"));
     }
     out.extend(request.other_extensions().iter().map(|extension| format!("extension {extension}")));
     out
@@ -736,6 +754,11 @@ fn moment_before_1970(seconds: u64) -> String {
 
 fn strings(values: &[impl ToString]) -> Vec<String> {
     values.iter().map(ToString::to_string).collect()
+}
+
+/// Texts of others in one line.
+fn words(values: &[impl Display]) -> String {
+    values.iter().map(one_word).collect::<Vec<_>>().join(", ")
 }
 
 fn joined(values: &[impl ToString]) -> String {

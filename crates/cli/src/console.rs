@@ -121,12 +121,23 @@ pub(crate) fn write_to_stderr(text: impl Display) {
     let _ = writeln!(io::stderr(), "{}", one_line(text));
 }
 
-/// One line of JSON, in which what a terminal would obey stands as escapes of JSON: such characters are in its strings alone, and each has one escape.
+/// A text of others among other words: as it is where it is one word of usual characters, else as JSON has it, so that it reads as one.
+pub(crate) fn one_word(text: impl Display) -> String {
+    let text = text.to_string();
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || "._:/@*+-=~%?&#!$()[]'|^{}".contains(c);
+    match !text.is_empty() && text.chars().all(is_usual) {
+        true => text,
+        false => Value::from(text).to_string(),
+    }
+}
+
+/// One line of JSON, in which what a terminal would obey or nobody sees stands as escapes of JSON: such characters are in its strings alone. Beyond the
+/// first 65,536 of Unicode a character has two escapes (RFC 8259, section 7).
 pub(crate) fn json_line(json: &Value) -> String {
     let mut line = String::new();
     for c in json.to_string().chars() {
         match is_obeyed(c) {
-            true => _ = write!(line, "\\u{:04x}", u32::from(c)),
+            true => c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(line, "\\u{unit:04x}")),
             false => line.push(c),
         }
     }
@@ -172,7 +183,7 @@ pub(crate) fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, grouped};
+    use super::{duration, grouped, json_line, one_word};
     use std::fs;
     use std::path::Path;
 
@@ -196,6 +207,34 @@ mod tests {
                 assert!(allowed || !text.contains(writer), "{}: {writer}: use Console", path.display());
             }
         }
+    }
+
+    #[test]
+    fn a_text_of_others_reads_as_one() {
+        for text in
+            ["*.example.com", "192.0.2.7", "did:web:a.example", "a@b.example", "https://u.com/?a=b&c#d"]
+        {
+            assert_eq!(one_word(text), text);
+        }
+        for (text, word) in [
+            ("u.com, bank.com", "\"u.com, bank.com\""),
+            ("u.com,bank.com", "\"u.com,bank.com\""),
+            ("\"u.com", "\"\\\"u.com\""),
+            ("a\\b", "\"a\\\\b\""),
+            ("a b", "\"a b\""),
+            ("", "\"\""),
+            ("bänk.com", "\"bänk.com\""),
+        ] {
+            assert_eq!(one_word(text), word);
+        }
+    }
+
+    #[test]
+    fn json_with_escapes_is_json() {
+        let value = serde_json::json!({"a\u{ad}": "b\u{e0061}\u{200b}c"});
+        let line = json_line(&value);
+        assert_eq!(line, "{\"a\\u00ad\":\"b\\udb40\\udc61\\u200bc\"}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).ok(), Some(value));
     }
 
     #[test]

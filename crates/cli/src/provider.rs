@@ -1,14 +1,18 @@
 //! The commands `provider …`: OpenSSL programs of this machine with our algorithms, for one command or until it is taken away.
 
 mod configuration;
+pub(crate) mod groups;
 mod install;
+mod library;
+mod program;
 mod signals;
 
 use crate::args::provider::{ProviderCommand, ProviderOptions, ProviderRun};
 use crate::child;
-use crate::console::Console;
+use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
 use configuration::{Existing, include};
+use program::Readers;
 use signals::Signals;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -33,14 +37,23 @@ pub(crate) fn provider(console: Console, command: &ProviderCommand) -> Result<St
 fn run(options: &ProviderRun) -> Result<Status, Error> {
     let (program, arguments) =
         options.command.split_first().ok_or_else(|| Error::usage("no command was given"))?;
+    let name = program.to_string_lossy();
+    if let Some(library) = program::other_library(Path::new(program)) {
+        return Err(Error::usage(format!(
+            "{name} does TLS with {library}, and not with OpenSSL: it would run without the provider (`provider run -- env {name} …` runs it all \
+             the same)"
+        )));
+    }
     let existing = existing_configuration()?;
-    let text = full_configuration(existing.as_deref(), &module(&options.options)?, &options.options)?;
-    // From here on signals are the command's; the folder goes with it.
-    let signals = Signals::hold()?;
+    let module = module(&options.options)?;
+    let text = full_configuration(existing.as_deref(), &module, &options.options)?;
     let folder = tempfile::tempdir().map_err(|e| Error::io(&env::temp_dir(), &e))?;
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
-    let name = program.to_string_lossy();
+    try_out(&file, &module, &options.options.groups, existing.as_deref())?;
+    // From here on signals are the command's; the folder goes with it.
+    let signals = Signals::hold()?;
+    let readers = Readers::watch(&file);
     let mut command = match options.keep_environment {
         true => child::own(program),
         false => child::command(program),
@@ -49,12 +62,40 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     let child = command.args(arguments).env("OPENSSL_CONF", &file).spawn();
     let child = child.map_err(|e| Error::stream(&name, &e))?;
     let ended = signals.wait(child).map_err(|e| Error::stream(&name, &e))?;
+    if readers.are_none() {
+        write_to_stderr(format_args!(
+            "gambeson: no program has used OpenSSL, nor the provider, in this run of {name}"
+        ));
+    }
     drop(folder);
     if ended.success() {
         return Ok(Status::Done);
     }
     // The command has told what was wrong; its status is ours.
     std::process::exit(ended.code().unwrap_or_else(|| 128 + signal(ended)))
+}
+
+/// Refuses a module that is none, and groups that the library does not take, also those that an existing configuration has: OpenSSL would go on without them and
+/// say nothing.
+fn try_out(configuration: &Path, module: &Path, groups: &str, existing: Option<&Path>) -> Result<(), Error> {
+    if library::knows_providers(configuration) {
+        let not_loaded = |error| {
+            Error::outside(format!("{}: OpenSSL does not load this module: {error}", module.display()))
+        };
+        library::loads(configuration).map_err(not_loaded)?;
+        let wrong = |error| Error::usage(format!("--groups: {error}"));
+        library::takes_groups(configuration, groups).map_err(wrong)?;
+        return existing.map_or(Ok(()), |file| {
+            library::takes_groups_of(configuration, file, &Existing::of_file(file)?).map_err(Error::usage)
+        });
+    }
+    // The libraries of programs may be newer than the program `openssl`.
+    let bytes = fs::read(module).map_err(|e| Error::io(module, &e))?;
+    let entry = b"OSSL_provider_init";
+    match bytes.windows(entry.len()).any(|bytes| bytes == entry) {
+        true => Ok(()),
+        false => Err(Error::outside(format!("{}: is no provider of OpenSSL", module.display()))),
+    }
 }
 
 /// The signal that ended a command, which a shell adds to 128.
@@ -75,10 +116,7 @@ fn full_configuration(
     options: &ProviderOptions,
 ) -> Result<String, Error> {
     let (existing, begin) = match file {
-        Some(file) => {
-            let text = fs::read(file).map_err(|e| Error::io(file, &e))?;
-            (Existing::read(&String::from_utf8_lossy(&text)), include(file)?)
-        }
+        Some(file) => (Existing::of_file(file)?, include(file)?),
         None => (Existing::default(), String::new()),
     };
     Ok(begin + &existing.addition(module, &options.groups, options.composite_sigalg)?)

@@ -3,11 +3,13 @@
 //! # Layout
 //!
 //! * `serve`, `get`, `scan`, `bench`, `proxy`: the commands of these names
+//! * `lists`: revocation lists
 //! * `log`: what servers tell
 //! * this file: what they share
 
 pub mod bench;
 mod get;
+mod lists;
 mod log;
 mod proxy;
 mod scan;
@@ -22,7 +24,7 @@ use crate::error::{Error, Status, named};
 use crate::keyfile::{KeyFile, PrivateKey, pki_error};
 use crate::keys::form_of;
 use crate::wire::Wire;
-use gambeson_pki::{Certificate, RevocationList};
+use gambeson_pki::Certificate;
 use gambeson_rustls::rustls::client::danger::{
     HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
 };
@@ -34,9 +36,10 @@ use gambeson_rustls::rustls::{
     self, CertificateError, DigitallySignedStruct, InvalidMessage, NamedGroup, SignatureScheme,
 };
 use gambeson_rustls::{Builder, ChainVerifier, GROUPS, Group, Preset, Roots, Scheme, explain};
+use lists::Lists;
 use std::io;
 use std::net::ToSocketAddrs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -82,7 +85,7 @@ fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<
 /// Verifies chains that lead to Mozilla's roots, or to those of a file, and looks certificates up in revocation lists.
 fn chains(
     roots: Option<&Path>,
-    lists: &[PathBuf],
+    lists: &Lists,
     provider: &CryptoProvider,
 ) -> Result<Arc<ChainVerifier>, Error> {
     let roots = match roots {
@@ -90,17 +93,7 @@ fn chains(
         Some(path) => Roots::of_certificates(certificates(path)?)
             .map_err(|error| Error::outside(format!("{}: {error}", path.display())))?,
     };
-    let lists = revocation_lists(lists)?.into_iter().map(|(_, list)| list).collect();
-    Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists)))
-}
-
-/// The revocation lists of these files, each with its file.
-fn revocation_lists(paths: &[PathBuf]) -> Result<Vec<(PathBuf, RevocationList)>, Error> {
-    let mut found = Vec::new();
-    for path in paths {
-        found.extend(crate::cert::lists(path)?.into_iter().map(|list| (path.clone(), list)));
-    }
-    Ok(found)
+    Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists.lists())))
 }
 
 /// The name of a group, as registered.
@@ -199,6 +192,12 @@ fn reason(error: &rustls::Error) -> (&'static str, &'static str) {
             | CertificateError::NotValidYet
             | CertificateError::NotValidYetContext { .. },
         ) => ("a certificate is out of its time", "expired"),
+        rustls::Error::InvalidCertificate(CertificateError::Revoked) => {
+            ("a certificate does not hold", "revoked")
+        }
+        rustls::Error::InvalidCertificate(CertificateError::InvalidPurposeContext { .. }) => {
+            ("a certificate is for another purpose", "purpose")
+        }
         rustls::Error::InvalidCertificate(CertificateError::BadSignature) => {
             ("a signature does not hold, or a root of the same name has another key", "bad-signature")
         }

@@ -28,7 +28,8 @@ const MAX_COMPARISONS: usize = 250_000;
 ///
 /// Checked are, for each certificate: its time, its signature, that it has no critical extension that is unknown here, that its
 /// key usage is possible for its key, and revocation; for each authority also that it is one, that it may sign certificates, its path
-/// length, its purposes and its name constraints; for the first certificate the name and the purpose that the caller expects. Roots are checked like
+/// length, its purposes and its name constraints; for the first certificate the name and the purpose that the caller expects, with the
+/// key usages that fit the purpose. Roots are checked like
 /// other authorities, but for their signature. A certificate that names itself as its issuer and is among the roots is its own chain.
 ///
 /// Distinguished names are compared by their meaning ([`Name`]). The common name is never taken for the name of a machine. Policies are not processed, and a
@@ -288,10 +289,14 @@ impl<'a> Verifier<'a> {
             Ok(key) if !key.algorithm().signs() => KeyUsage::KeyEncipherment,
             _ => KeyUsage::DigitalSignature,
         };
-        if let Some(purpose) = self.purpose.as_ref().filter(|_| self.is_for_tls())
-            && certificate.key_usage().is_some_and(|usage| !usage.contains(&needed))
-        {
-            return fails(Failure::Purpose { expected: purpose.clone() });
+        if let Some(purpose) = &self.purpose {
+            let usages = if self.is_for_tls() { &[needed] } else { purpose.usages() };
+            let usage = certificate.key_usage();
+            let fits =
+                usages.is_empty() || usage.is_none_or(|usage| usages.iter().any(|fit| usage.contains(fit)));
+            if !fits || !has_purpose_in_full(certificate, purpose) {
+                return fails(Failure::Purpose { expected: purpose.clone() });
+            }
         }
         match &self.name {
             Some(expected) if !certificate.alt_names().iter().any(|name| name.covers(expected)) => {
@@ -364,6 +369,23 @@ impl<'a> Verifier<'a> {
             Some(check) => check(&signed.data(spki)?),
             None => signed.verify(&PublicKey::from_spki_der(spki)?),
         }
+    }
+}
+
+/// Returns true unless the purpose is one that a certificate must name in a form of its own.
+fn has_purpose_in_full(certificate: &Certificate, purpose: &Purpose) -> bool {
+    let named = certificate.purposes().unwrap_or_default();
+    match purpose {
+        // RFC 3161, §2.3: alone, and critical; as for others, no usage of the key but these two.
+        Purpose::TimeStamping => {
+            let usage = certificate.key_usage().unwrap_or_default();
+            named == [Purpose::TimeStamping]
+                && certificate.extensions().purposes_are_critical
+                && usage.iter().all(|usage| purpose.usages().contains(usage))
+        }
+        // RFC 6960, §4.2.2.2; an authority answers for itself.
+        Purpose::OcspSigning => named.contains(purpose) || certificate.is_authority(),
+        _ => true,
     }
 }
 
@@ -708,10 +730,16 @@ impl fmt::Display for Failure {
             Self::NotAnAuthority => f.write_str("it has signed a certificate and is no authority"),
             Self::MaySignNoCertificates => f.write_str("its key may not sign certificates"),
             Self::PathLength => f.write_str("more authorities stand below it than its path length allows"),
-            Self::Purpose { expected } => write!(
-                f,
-                "it is not for {expected}: its key usage or its extended key usage does not allow this"
-            ),
+            Self::Purpose { expected } => {
+                write!(f, "it is not for {expected}: its key usage or its extended key usage does not allow this")?;
+                f.write_str(match expected {
+                    Purpose::TimeStamping => {
+                        " (timeStamping must be its only extended key usage, in a critical extension: RFC 3161, section 2.3)"
+                    }
+                    Purpose::OcspSigning => " (OCSPSigning must be named: RFC 6960, section 4.2.2.2)",
+                    _ => "",
+                })
+            }
             Self::Name { expected } => write!(f, "it is not the certificate of {expected}"),
             Self::Revoked { reason, .. } => write!(f, "it was revoked ({reason})"),
             Self::NoRevocationList => f.write_str("its issuer has no revocation list"),

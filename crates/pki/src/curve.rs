@@ -197,6 +197,11 @@ impl CurveVerifyingKey {
             Algorithm::EcdsaP256 => 65,
             _ => 97,
         };
+        let is_point = matches!(algorithm, Algorithm::EcdsaP256 | Algorithm::EcdsaP384);
+        // SEC 1, section 2.3.3.
+        if is_point && 2 * bytes.len() == expected + 1 && matches!(bytes[0], 2 | 3) {
+            return Err(Error::CompressedPoint);
+        }
         if bytes.len() != expected {
             return Err(Error::VerifyingKeyLength { expected, actual: bytes.len() });
         }

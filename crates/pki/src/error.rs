@@ -107,6 +107,8 @@ pub enum Error {
     Composite(composite::KeyError),
     /// The composite KEM key is not valid.
     CompositeKem(kem::Error),
+    /// The public key is a compressed point of its curve, a form that is optional (RFC 5480, §2.2) and not supported.
+    CompressedPoint,
     /// The key is none of its curve: no point, no scalar, no `ECPrivateKey` (RFC 5915), or halves that do not fit.
     CurveKey,
     /// The key receives encapsulated secrets and does not sign.
@@ -145,6 +147,10 @@ pub enum Error {
     PathLength,
     /// The private key is not that of the certificate.
     KeyMismatch,
+    /// Basic constraints have a path length of more than 255, which is not supported.
+    LongPath,
+    /// A certificate for time stamps is to have other purposes, too (RFC 3161, §2.3).
+    Purposes,
     /// A signature's key cannot have this key usage, or an encapsulation's cannot (RFC 9881, §5; RFC 9935, §5).
     KeyUsage,
     /// The name of the entry or the passphrase has a character that PKCS#12 has no room for: beyond the first 65,536 of Unicode.
@@ -157,7 +163,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pem => f.write_str("not PEM"),
-            Self::Label { expected, found } => write!(f, "a PEM file of a {found}, not of a {expected}"),
+            Self::Label { expected, found } => {
+                write!(f, "a PEM file of {} {found}, not of {} {expected}", article(found), article(expected))
+            }
             Self::Several { objects, count: 2 } => write!(f, "holds two {objects}, where one is needed"),
             Self::Several { objects, count } => write!(f, "holds {count} {objects}, where one is needed"),
             Self::AnotherFile { expected, found } => write!(f, "is {found}, where a {expected} is needed"),
@@ -201,6 +209,10 @@ impl fmt::Display for Error {
             Self::OneForm => f.write_str("keys of this algorithm have one form: neither seed nor expanded"),
             Self::Composite(error) => error.fmt(f),
             Self::CompositeKem(error) => error.fmt(f),
+            Self::CompressedPoint => f.write_str(
+                "its public key is a compressed point, which is not supported: `openssl ec -conv_form uncompressed` (`-pubin` for a public \
+                 key) writes it in full",
+            ),
             Self::CurveKey => f.write_str("not a key of its curve"),
             Self::NotASigningKey => f.write_str("a key for key encapsulation, which does not sign"),
             Self::SignatureAlgorithm { oid } => match name_of_unsupported(oid) {
@@ -222,6 +234,12 @@ impl fmt::Display for Error {
                 f.write_str("the issuer's certificate is not that of an authority for this")
             }
             Self::PathLength => f.write_str("the issuer's path length leaves no room for another authority"),
+            Self::LongPath => {
+                f.write_str("a path length of more than 255 (basic constraints), which is not supported")
+            }
+            Self::Purposes => {
+                f.write_str("a certificate for time stamps has no other purpose (RFC 3161, section 2.3)")
+            }
             Self::KeyMismatch => f.write_str("the private key is not that of the certificate"),
             Self::KeyUsage => f.write_str("the key usage is not possible for a key of this algorithm"),
             Self::Entry => {
@@ -230,6 +248,13 @@ impl fmt::Display for Error {
             Self::Random(error) => error.fmt(f),
         }
     }
+}
+
+/// The article before the label of PEM, by how that is said.
+fn article(label: &str) -> &'static str {
+    let letters = ["RSA", "X509", "X.509", "SSH", "SM2", "ML-", "MLS", "HSS", "LMS", "XMSS", "FN-", "SLH"];
+    let vowel = label.starts_with(['A', 'E', 'I', 'O']);
+    if vowel || letters.iter().any(|spelt| label.starts_with(spelt)) { "an" } else { "a" }
 }
 
 impl std::error::Error for Error {

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use der::asn1::{ObjectIdentifier, OctetString};
+use der::asn1::{AnyRef, ObjectIdentifier, OctetString, UintRef};
 use der::flagset::FlagSet;
 use der::oid::AssociatedOid;
-use der::{Decode, Encode};
+use der::{Decode, Encode, Reader, SliceReader};
 use sha2::{Digest, Sha256};
 use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::{
@@ -104,6 +104,18 @@ const PURPOSES: [(Purpose, ObjectIdentifier, &str); 7] = [
 ];
 
 impl Purpose {
+    /// The key usages of which one must be allowed where there is an extension for them (RFC 5280, §4.2.1.12); none for purposes without such a rule. Handshakes of TLS
+    /// have a rule of their own.
+    pub(crate) const fn usages(&self) -> &'static [KeyUsage] {
+        use KeyUsage::{DigitalSignature, KeyAgreement, KeyEncipherment, NonRepudiation};
+        match self {
+            Self::CodeSigning => &[DigitalSignature],
+            Self::EmailProtection => &[DigitalSignature, NonRepudiation, KeyEncipherment, KeyAgreement],
+            Self::TimeStamping | Self::OcspSigning => &[DigitalSignature, NonRepudiation],
+            _ => &[],
+        }
+    }
+
     fn of(oid: &ObjectIdentifier) -> Self {
         let known = PURPOSES.into_iter().find(|(_, known, _)| known == oid);
         known.map_or_else(|| Self::Other(oid.to_string()), |(purpose, _, _)| purpose)
@@ -140,6 +152,8 @@ pub(crate) struct Extensions {
     pub(crate) path_length: Option<u8>,
     pub(crate) key_usage: Option<Vec<KeyUsage>>,
     pub(crate) purposes: Option<Vec<Purpose>>,
+    /// Whether the extension of the purposes is critical.
+    pub(crate) purposes_are_critical: bool,
     pub(crate) alt_names: Vec<AltName>,
     /// All names of the subject, those of other forms included.
     pub(crate) general_names: Vec<GeneralName>,
@@ -168,7 +182,9 @@ impl Extensions {
             }
             match extension.extn_id {
                 BasicConstraints::OID => {
-                    let constraints: BasicConstraints = decode(extension)?;
+                    let constraints: BasicConstraints = decode(extension).map_err(|error| {
+                        if has_long_path(extension.extn_value.as_bytes()) { Error::LongPath } else { error }
+                    })?;
                     read.is_authority = constraints.ca;
                     read.path_length = constraints.path_len_constraint;
                 }
@@ -180,6 +196,7 @@ impl Extensions {
                 ExtendedKeyUsage::OID => {
                     let usage: ExtendedKeyUsage = decode(extension)?;
                     read.purposes = Some(usage.0.iter().map(Purpose::of).collect());
+                    read.purposes_are_critical = extension.critical;
                 }
                 SubjectAltName::OID => {
                     let names = GeneralName::read_all(extension.extn_value.as_bytes());
@@ -277,6 +294,16 @@ impl fmt::Display for OtherExtension {
     }
 }
 
+/// Returns true for basic constraints with a path length of more than 255.
+fn has_long_path(der: &[u8]) -> bool {
+    let length = AnyRef::from_der(der).and_then(|constraints| {
+        let mut fields = SliceReader::new(constraints.value())?;
+        let _: Option<bool> = fields.decode()?;
+        fields.decode::<UintRef<'_>>()
+    });
+    length.is_ok_and(|length| length.as_bytes().len() > 1)
+}
+
 fn decode<'a, T: Decode<'a>>(extension: &'a Extension) -> Result<T, Error> {
     T::from_der(extension.extn_value.as_bytes()).map_err(|_| unreadable(extension))
 }
@@ -298,9 +325,9 @@ pub(crate) fn key_usage(usages: &[KeyUsage]) -> Result<Extension, Error> {
     extension(true, &pkix::KeyUsage(bits))
 }
 
-pub(crate) fn purposes(purposes: &[Purpose]) -> Result<Extension, Error> {
+pub(crate) fn purposes(critical: bool, purposes: &[Purpose]) -> Result<Extension, Error> {
     let oids = purposes.iter().map(Purpose::oid).collect::<Result<_, _>>()?;
-    extension(false, &ExtendedKeyUsage(oids))
+    extension(critical, &ExtendedKeyUsage(oids))
 }
 
 /// Critical when it is the only name (RFC 5280, §4.2.1.6).

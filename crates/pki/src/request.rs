@@ -60,7 +60,7 @@ impl Request {
     ///
     /// # Errors
     /// [`Error::NotASigningKey`]: a key that only receives secrets cannot sign its request (RFC 2986 has no other way);
-    /// [`Error::KeyUsage`], [`Error::AltName`], [`Error::Random`].
+    /// [`Error::KeyUsage`], [`Error::Purposes`], [`Error::AltName`], [`Error::Random`].
     pub fn new(template: &Template, key: &PrivateKey) -> Result<Self, Error> {
         if !key.algorithm().signs() {
             return Err(Error::NotASigningKey);
@@ -176,6 +176,12 @@ impl Request {
     #[must_use]
     pub const fn asks_for_authority(&self) -> bool {
         self.extensions.is_authority
+    }
+
+    /// How many authorities are to stand below the one that asks to be one, if it says so.
+    #[must_use]
+    pub const fn path_length(&self) -> Option<u8> {
+        self.extensions.path_length
     }
 
     /// A template with the subject, the names and the purposes that are asked for. It is never one of an authority: whoever signs

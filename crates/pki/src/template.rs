@@ -97,10 +97,12 @@ impl Template {
         self
     }
 
-    /// Adds a purpose (extended key usage).
+    /// Adds a purpose (extended key usage), once. That of time stamps stands alone, in a critical extension (RFC 3161, §2.3).
     #[must_use]
     pub fn purpose(mut self, purpose: Purpose) -> Self {
-        self.purposes.push(purpose);
+        if !self.purposes.contains(&purpose) {
+            self.purposes.push(purpose);
+        }
         self
     }
 
@@ -121,7 +123,7 @@ impl Template {
     /// Makes a certificate that its own key signs: a root, or a lone server.
     ///
     /// # Errors
-    /// [`Error::NotASigningKey`], [`Error::KeyUsage`], [`Error::AltName`], [`Error::Time`], [`Error::Random`].
+    /// [`Error::NotASigningKey`], [`Error::KeyUsage`], [`Error::Purposes`], [`Error::AltName`], [`Error::Time`], [`Error::Random`].
     pub fn self_signed(&self, key: &PrivateKey) -> Result<Certificate, Error> {
         let public = key.public_key();
         let identifier = extensions::key_identifier(public.as_bytes());
@@ -191,6 +193,12 @@ impl Template {
         self.is_authority
     }
 
+    /// How many authorities may stand below this one; without a bound, none.
+    #[must_use]
+    pub const fn longest_path(&self) -> Option<u8> {
+        self.path_length
+    }
+
     /// The key usage of a certificate for this key: what was set, or what the kind of subject and of key allow.
     #[must_use]
     pub fn key_usage_for(&self, subject_key: &PublicKey) -> &[KeyUsage] {
@@ -215,7 +223,11 @@ impl Template {
             self.path_length.filter(|_| self.is_authority),
         )?);
         if !self.purposes.is_empty() {
-            found.push(extensions::purposes(&self.purposes)?);
+            let stamps = !self.is_authority && self.purposes.contains(&Purpose::TimeStamping);
+            if stamps && self.purposes.len() > 1 {
+                return Err(Error::Purposes);
+            }
+            found.push(extensions::purposes(stamps, &self.purposes)?);
         }
         if !self.alt_names.is_empty() {
             found.push(extensions::alt_names(&self.alt_names, self.subject.is_empty())?);

@@ -17,7 +17,8 @@ use rustls::pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorit
 use rustls::server::ParsedCertificate;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, ExtendedKeyPurpose, OtherError,
+    SignatureScheme,
 };
 
 /// Roots that are trusted: certificates, which are judged like other authorities, or bare keys with names, which have no time and no usage.
@@ -135,7 +136,7 @@ impl ChainVerifier {
         self
     }
 
-    /// The check that failed, of those that `gambeson-pki` makes.
+    /// The check that failed, of those that `gambeson-pki` makes and for which rustls has no name of its own.
     #[must_use]
     pub fn failure(error: &Error) -> Option<&ChainError> {
         match error {
@@ -191,6 +192,14 @@ impl ChainVerifier {
             Failure::NotYetValid { from } if !of_root => {
                 CertificateError::NotValidYetContext { time: now, not_before: seconds(*from) }
             }
+            Failure::Revoked { .. } => CertificateError::Revoked,
+            Failure::Purpose { expected } => CertificateError::InvalidPurposeContext {
+                required: match expected {
+                    Purpose::ServerAuth => ExtendedKeyPurpose::ServerAuth,
+                    _ => ExtendedKeyPurpose::ClientAuth,
+                },
+                presented: Vec::new(),
+            },
             _ => CertificateError::Other(OtherError(Arc::new(error))),
         }
         .into()

@@ -4,6 +4,7 @@ use super::Session;
 use super::signing::text;
 use super::status::{Consulted, OwnList};
 use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
+use crate::console::one_word;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::Action;
@@ -115,7 +116,7 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
     session.holds_lines(lines, chain.signer(), report)
 }
 
-/// The lines for a person about the grant of a link.
+/// The lines for a person about the grant of a link; each text in it reads as one.
 fn terms(link: &Link) -> Vec<String> {
     let terms = link.terms();
     let mut limits = format!("  until {}, {} more links", terms.until, terms.max_depth);
@@ -123,11 +124,11 @@ fn terms(link: &Link) -> Vec<String> {
         limits += &format!(", {calls} calls");
     }
     if let Some(budget) = &terms.budget {
-        limits += &format!(", {} {}", budget.amount, budget.unit);
+        limits += &format!(", {} {}", budget.amount, one_word(&budget.unit));
     }
     let mut lines = vec![terms.delegate.to_string(), limits];
     for capability in &terms.capabilities {
-        lines.push(format!("  {} at {}", capability.action, capability.resource));
+        lines.push(format!("  {} at {}", one_word(&capability.action), one_word(&capability.resource)));
         lines.extend(capability.caveats.iter().map(|caveat| format!("    only {}", condition(caveat))));
     }
     lines

@@ -150,7 +150,7 @@ pub struct CertSign {
     /// Make the subject an authority, whatever the request says
     #[arg(long)]
     pub authority: bool,
-    /// How many authorities may stand below this one
+    /// How many authorities may stand below this one [default: as many as the request asks for, else any number]
     #[arg(long, value_name = "N", requires = "authority")]
     pub path_length: Option<u8>,
     /// For how many days it is valid

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 pub enum ProviderCommand {
     /// Run one command whose OpenSSL has our algorithms; nothing else on this machine changes
     ///
-    /// The exit status is that of the command.
+    /// The exit status is that of the command. A program that is linked with another library for TLS is refused; where no program has used OpenSSL, a line
+    /// on standard error says so at the end.
     Run(ProviderRun),
     /// Put the module and a configuration into a folder, and try them
     Install(ProviderInstall),
@@ -25,10 +26,11 @@ pub struct ProviderOptions {
     /// The module [default: libgambeson_openssl.so beside this program, or in ../lib]
     #[arg(long, value_name = "FILE")]
     pub module: Option<PathBuf>,
-    /// The groups of TLS, best first, for programs that do not choose by themselves
+    /// The groups of TLS, best first, with colons between them, for programs that do not choose by themselves
     #[arg(
         long,
         value_name = "LIST",
+        value_parser = crate::provider::groups::list,
         default_value = "X25519MLKEM768:X448MLKEM1024:SecP256r1MLKEM768:SecP384r1MLKEM1024:X25519:P-256:X448:P-384:P-521"
     )]
     pub groups: String,

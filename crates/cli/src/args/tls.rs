@@ -49,7 +49,8 @@ pub struct TlsServe {
     /// Ask every client for a certificate that leads to one of these roots
     #[arg(long, value_name = "PEM")]
     pub client_ca: Option<PathBuf>,
-    /// A revocation list, in which certificates of its issuer are looked up; SIGHUP has it read again (may be given again)
+    /// A revocation list, in which certificates of its issuer are looked up (may be given again). The issuer is among --client-ca and --cert, or has its certificate in
+    /// FILE. SIGHUP has it read again; an older list does not replace a newer one
     #[arg(long = "crl", value_name = "FILE", requires = "client_ca")]
     pub lists: Vec<PathBuf>,
     /// Give out the files of this folder, but no hidden ones, no agents' folders, and no file with a private key in its first MiB; without

@@ -32,6 +32,12 @@ impl Existing {
         existing
     }
 
+    /// Reads the configuration of a file.
+    pub(super) fn of_file(file: &Path) -> Result<Self, Error> {
+        let text = fs::read(file).map_err(|e| Error::io(file, &e))?;
+        Ok(Self::read(&String::from_utf8_lossy(&text)))
+    }
+
     /// A file that is included begins in the section that includes it, and leaves its last one open.
     fn take(&mut self, text: &str, section: &mut String, depth: usize) {
         for line in text.replace("\\\n", "").lines() {
@@ -129,6 +135,29 @@ impl Existing {
             problems.push(format!("[{section}] is not activated"));
         }
         problems
+    }
+
+    /// The lists of groups of all programs that do not choose by themselves: the names and the values of their settings.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&str, &str)> {
+        let inits = ["openssl_conf", "nodejs_conf"].map(|name| self.value("default", name));
+        let systems: Vec<_> = inits
+            .into_iter()
+            .flatten()
+            .filter_map(|init| self.value(self.value(init, "ssl_conf")?, "system_default"))
+            .collect();
+        let mut found: Vec<_> = self
+            .values
+            .iter()
+            .filter(|((section, name), _)| {
+                // What stands before a full stop makes names different, and has no other meaning.
+                let name = name.split_once('.').map_or(&name[..], |(_, name)| name);
+                systems.contains(&&section[..])
+                    && ["groups", "curves"].iter().any(|groups| name.eq_ignore_ascii_case(groups))
+            })
+            .map(|((_, name), value)| (&name[..], &value[..]))
+            .collect();
+        found.sort_unstable();
+        found.into_iter()
     }
 
     /// The sections below one that programs begin with.

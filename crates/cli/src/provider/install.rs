@@ -1,9 +1,9 @@
 //! `provider install`, `status` and `uninstall`: files in a folder, and a block in a configuration, that can be taken away again.
 
-use super::configuration::{self, text_of};
+use super::configuration::{Existing, text_of};
+use super::library::{active, takes_groups, takes_groups_of};
 use super::{full_configuration, machine_configuration, module, module_name};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
-use crate::child;
 use crate::console::Console;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, is_one_file};
@@ -84,6 +84,23 @@ impl Place {
         self.changed.as_deref().unwrap_or(&self.configuration)
     }
 
+    /// Says why nothing is installed here.
+    fn what_is_missing(&self) -> String {
+        let file = self.configuration.display();
+        let module = self.module.display();
+        match (self.module.is_file(), is_there(&self.configuration)) {
+            (false, false) => format!("nothing is installed: there is no {module} and no {file}"),
+            (true, false) => format!("there is no {file}"),
+            (false, true) if self.installed.is_some() => format!("there is no {module}"),
+            (_, true) if fs::metadata(&self.configuration).is_ok_and(|file| file.len() == 0) => {
+                format!("{file} is empty: install again")
+            }
+            (_, true) => format!(
+                "{file} was not written by `provider install`, or was changed since: its first line is not {BEGIN:?}"
+            ),
+        }
+    }
+
     /// Whether the module is ours to replace and to remove.
     fn owns_module(&self) -> bool {
         self.installed.as_ref().is_some_and(|installed| !installed.found)
@@ -121,6 +138,9 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
     text += &full_configuration(machine.as_deref(), &place.module, &options.options)?;
     let changed = place.changed.as_ref().map(|file| Block::added(file, &place, options)).transpose()?;
 
+    let others = machine.iter().chain(&place.changed);
+    let others = others.map(|file| Ok((file.clone(), Existing::of_file(file)?)));
+    let others = others.collect::<Result<Vec<_>, Error>>()?;
     let mut changes = Changes::default();
     let mut work = || {
         moved.iter().try_for_each(|file| changes.move_away(file))?;
@@ -134,8 +154,7 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
             }
             changes.write(file, block.text.as_bytes())?;
         }
-        let taken_away = |error| Error::not_verified(format!("{error}; it was taken away again"));
-        active(place.entry()).map_err(taken_away)
+        tried(&place, &options.options.groups, &others)
     };
     match work() {
         Ok(version) => {
@@ -153,17 +172,22 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
     }
 }
 
+/// Asks OpenSSL whether what was written works, and takes all lists of groups, those of others as they were before, too; its version.
+fn tried(place: &Place, groups: &str, others: &[(PathBuf, Existing)]) -> Result<String, Error> {
+    let entry = place.entry();
+    let version = active(entry);
+    let version =
+        version.map_err(|error| Error::not_verified(format!("{error}; it was taken away again")))?;
+    let of_others = || others.iter().try_for_each(|(file, other)| takes_groups_of(entry, file, other));
+    let taken = takes_groups(entry, groups).and_then(|()| of_others());
+    taken.map_err(|error| Error::usage(format!("{error}; it was taken away again")))?;
+    Ok(version)
+}
+
 pub(super) fn status(console: Console, place: &ProviderPlace) -> Result<Status, Error> {
     let place = Place::new(place)?;
     let installed = place.module.is_file() && place.installed.is_some();
-    let found = if installed {
-        match problems(place.entry())?.as_slice() {
-            [] => active(place.entry()),
-            problems => Err(format!("{}: {}", place.entry().display(), problems.join("; "))),
-        }
-    } else {
-        Err(format!("there is no {} or no {}", place.module.display(), place.configuration.display()))
-    };
+    let found = if installed { works(place.entry())? } else { Err(place.what_is_missing()) };
     let (text, version) = match &found {
         Ok(version) => (format!("active in {version}"), Some(version)),
         Err(error) => (format!("not active: {error}"), None),
@@ -187,31 +211,14 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
     Ok(Status::Done)
 }
 
-/// What is wrong with our section of a configuration.
-fn problems(file: &Path) -> Result<Vec<String>, Error> {
+/// What is wrong with a configuration, or the version of OpenSSL in which it works.
+fn works(file: &Path) -> Result<Result<String, String>, Error> {
     let bytes = content(file)?.unwrap_or_default();
-    Ok(configuration::Existing::read(&String::from_utf8_lossy(&bytes)).problems())
-}
-
-/// Asks `openssl` with that configuration for the provider; its version.
-fn active(configuration: &Path) -> Result<String, String> {
-    let openssl = |arguments: &[&str]| {
-        let output = child::command("openssl").args(arguments).env("OPENSSL_CONF", configuration).output();
-        let output = output.map_err(|error| format!("openssl: {error}"))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        if output.status.success() {
-            return Ok(text);
-        }
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(format!("openssl {}: {}", arguments.join(" "), error.lines().next_back().unwrap_or_default()))
-    };
-    let list = openssl(&["list", "-providers"])?;
-    let ours = list.split("\n  ").skip_while(|line| line.trim() != "gambeson").skip(1);
-    if !ours.take(3).any(|line| line.contains("status: active")) {
-        return Err("openssl list -providers does not show it as active".to_owned());
-    }
-    openssl(&["genpkey", "-algorithm", "MLDSA65-Ed25519-SHA512", "-out", "/dev/null"])?;
-    Ok(openssl(&["version"])?.trim().to_owned())
+    let existing = Existing::read(&String::from_utf8_lossy(&bytes));
+    Ok(match existing.problems().as_slice() {
+        [] => active(file).and_then(|version| takes_groups_of(file, file, &existing).map(|()| version)),
+        problems => Err(format!("{}: {}", file.display(), problems.join("; "))),
+    })
 }
 
 /// Takes away what is ours and puts back what was there; the files that this changed.
@@ -329,7 +336,7 @@ impl Block {
         }
         let text = without.unwrap_or(before);
         let options = &options.options;
-        let existing = configuration::Existing::read(&text);
+        let existing = Existing::read(&text);
         let ours = existing.addition(&place.module, &options.groups, options.composite_sigalg)?;
         let joined =
             if text.is_empty() || text.ends_with('\n') { String::new() } else { format!("{JOINED}\n") };

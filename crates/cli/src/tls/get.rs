@@ -1,14 +1,12 @@
 //! `tls get`: one request, and how the answer came.
 
-use super::{
-    Noting, Seen, chain, chains, explained, group_name, provider, revocation_lists, scheme_name, server_name,
-};
+use super::{Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name};
 use crate::args::tls::TlsGet;
 use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::https::{Client, Failure};
-use gambeson_pki::{Certificate, RevocationList};
+use gambeson_pki::Certificate;
 use gambeson_rustls::Preset;
 use gambeson_rustls::rustls::pki_types::CertificateDer;
 use gambeson_rustls::rustls::{self, ClientConfig};
@@ -16,7 +14,6 @@ use serde_json::json;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use ureq::config::Config;
@@ -36,7 +33,8 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         files::refuse_existing(&options.out, options.force)?;
     }
     let provider = Arc::new(provider(Some(options.preset))?);
-    let inner = chains(options.ca.as_deref(), &options.lists, &provider)?;
+    let lists = Lists::read(&options.lists)?;
+    let inner = chains(options.ca.as_deref(), &lists, &provider)?;
     let algorithms = provider.signature_verification_algorithms;
     let seen: Arc<Mutex<Seen>> = Arc::default();
     let schemes = algorithms.supported_schemes();
@@ -51,7 +49,6 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
         .with_no_client_auth();
 
     let server = Server { connect_to: options.peer.connect_to };
-    let lists = revocation_lists(&options.lists)?;
     let patience = Duration::from_secs(options.peer.timeout);
     let client =
         Client::new(Arc::new(config), patience, None, server, move |met| all_apply(&lists, &met.chain));
@@ -107,10 +104,10 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
 }
 
 /// Refuses lists that apply to no certificate of a chain: one on the command line is believed to have been looked at.
-fn all_apply(lists: &[(PathBuf, RevocationList)], chain: &[CertificateDer<'_>]) -> io::Result<()> {
+fn all_apply(lists: &Lists, chain: &[CertificateDer<'_>]) -> io::Result<()> {
     let issuers: Vec<_> =
         chain.iter().filter_map(|der| Certificate::from_der(der).ok()).map(|link| link.issuer()).collect();
-    match lists.iter().find(|(_, list)| !issuers.contains(&list.issuer())) {
+    match lists.find(|list| issuers.contains(&list.issuer())) {
         None => Ok(()),
         Some((path, list)) => Err(io::Error::other(format!(
             "{}: the revocation list of {} applies to no certificate of this chain",

@@ -4,7 +4,7 @@ use crate::console::{Console, json_line, write_to_stderr};
 use crate::error::Error;
 use crate::files::is_stream;
 use prometheus_client::metrics::counter::Counter;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -76,6 +76,14 @@ impl Log {
 
     pub(super) fn trouble(&self, text: impl Into<String>, json: Value) {
         self.send(Line::Trouble { text: text.into(), json });
+    }
+
+    /// Says which lists stay although their files have older ones.
+    pub(super) fn kept(&self, lists: Vec<String>) {
+        for text in lists {
+            let json = json!({"event": "older-list", "error": text});
+            self.trouble(text, json);
+        }
     }
 
     pub(super) fn reopen(&self) {

@@ -21,6 +21,7 @@ pub(super) use connection::note;
 pub(super) use host::Hangup;
 
 use super::host_and_port;
+use super::lists::Lists;
 use super::log::Log;
 use crate::args::tls::TlsProxy;
 use crate::console::Console;
@@ -101,7 +102,7 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
     let server = host_and_port(&options.connect, None)?;
     let places = places(options.connections, descriptors())?;
     let keys = key_log(options.key_log)?;
-    let sides = Sides::read(options, &server.0, keys.as_ref())?;
+    let (sides, _) = Sides::read(options, &server.0, keys.as_ref(), &Lists::default())?;
     // Before any thread is started, so that none of them is woken by it.
     let hangup = Hangup::hold()?;
     let metrics = Arc::new(Metrics::new());
@@ -111,7 +112,7 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
     let ending = Arc::new(ending);
     let proxy = Arc::new(Proxy {
         server,
-        sides: RwLock::new(Arc::new(Sides { clients: None, server: None })),
+        sides: RwLock::new(Arc::new(Sides { clients: None, server: None, lists: Lists::default() })),
         alpn: sides::protocols(options),
         send_header: options.send_proxy,
         balancers: options.accept_proxy.iter().map(IpAddr::to_canonical).collect(),
@@ -290,11 +291,12 @@ fn on_hangup(
     hangup.each(move || {
         tell_manager(State::Reloading);
         proxy.log.reopen();
-        let read = Sides::read(&options, &proxy.server.0, keys.as_ref());
+        let read = Sides::read(&options, &proxy.server.0, keys.as_ref(), &proxy.sides().lists);
         proxy.metrics.reloaded(read.is_ok());
         match read {
-            Ok(sides) => {
+            Ok((sides, kept)) => {
                 proxy.take(sides);
+                proxy.log.kept(kept);
                 proxy.log.event("reloaded", json!({"event": "reloaded"}));
             }
             Err(error) => proxy.log.trouble(

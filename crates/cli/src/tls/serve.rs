@@ -1,5 +1,6 @@
 //! `tls serve`: static files, or an echo.
 
+use super::lists::Lists;
 use super::log::Log;
 use super::proxy::Hangup;
 use super::secrets;
@@ -63,7 +64,8 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     }
     let provider = Arc::new(provider(options.preset)?);
     let key = certified_key(options, &provider)?;
-    let config = config(options, &provider, &key)?;
+    let (lists, _) = read_lists(options, &Lists::default())?;
+    let config = config(options, &provider, &key, &lists)?;
     // Without lists nothing is read again, and whoever closes the terminal ends the server. Before any thread is started.
     let hangup = if options.lists.is_empty() { None } else { Some(Hangup::hold()?) };
     let lost = Counter::default();
@@ -80,7 +82,15 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     let address = listener.address();
     if let Some(hangup) = hangup {
         let (server, options) = (Arc::clone(&server), options.clone());
-        hangup.each(move || server.reload(self::config(&options, &provider, &key)))?;
+        let mut before = lists;
+        hangup.each(move || {
+            let read = read_lists(&options, &before).and_then(|(lists, kept)| {
+                let config = self::config(&options, &provider, &key, &lists)?;
+                before = lists;
+                Ok((config, kept))
+            });
+            server.reload(read);
+        })?;
     }
     let waiting = Arc::clone(&server);
     let _signals = listener.ending().on_signal(move || waiting.wake());
@@ -141,17 +151,28 @@ fn wrong(options: &TlsServe, error: &rustls::Error) -> Error {
     Error::outside(format!("{}: {}", options.cert.display(), explain(error)))
 }
 
+/// The lists of the command line, after those that were read before, and what there is to say of them.
+fn read_lists(options: &TlsServe, before: &Lists) -> Result<(Lists, Vec<String>), Error> {
+    let lists = Lists::read(&options.lists)?;
+    lists.check_issuers(&[
+        ("--client-ca", options.client_ca.as_deref()),
+        ("--cert", Some(options.cert.as_path())),
+    ])?;
+    Ok(lists.after(before))
+}
+
 fn config(
     options: &TlsServe,
     provider: &Arc<CryptoProvider>,
     key: &Arc<CertifiedKey>,
+    lists: &Lists,
 ) -> Result<ServerConfig, Error> {
     let builder = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&version::TLS13])
         .map_err(|error| wrong(options, &error))?;
     let builder = match &options.client_ca {
         None => builder.with_no_client_auth(),
-        Some(roots) => builder.with_client_cert_verifier(chains(Some(roots), &options.lists, provider)?),
+        Some(roots) => builder.with_client_cert_verifier(chains(Some(roots), lists, provider)?),
     };
     let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(key))));
     if options.client_ca.is_some() {
@@ -179,9 +200,10 @@ impl Server {
     }
 
     /// Takes another configuration for the connections that come, if it could be read.
-    fn reload(&self, read: Result<ServerConfig, Error>) {
+    fn reload(&self, read: Result<(ServerConfig, Vec<String>), Error>) {
         match read {
-            Ok(config) => {
+            Ok((config, kept)) => {
+                self.log.kept(kept);
                 *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
                 self.log.event("reloaded", json!({"event": "reloaded"}));
             }

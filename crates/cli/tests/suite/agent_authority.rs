@@ -1,7 +1,7 @@
 //! Credentials, delegation, approvals, signed requests and cards: what holds, and every way in which it does not.
 
 use crate::program::Folder;
-use crate::program::agents::{acquainted, agent, agent_with, did, two};
+use crate::program::agents::{PASSPHRASE, acquainted, agent, agent_with, did, two};
 use serde_json::Value;
 
 /// The reason for which a command of `agent` is refused with exit status 1.
@@ -304,6 +304,37 @@ fn granted(folder: &Folder, options: &str) {
 fn signed(folder: &Folder, call: &[u8]) {
     agent_with(folder, "act sign --aud did:web:bank.example --under chain -o act --force --home bob", call)
         .exits(0);
+}
+
+/// One resource reads as one, and one grant as one.
+#[test]
+fn what_a_link_grants_reads_as_one_however_it_is_written() {
+    let folder = acquainted();
+    let bob = did(&folder, "bob");
+    let mut command = folder.command();
+    command.args([
+        "agent",
+        "delegate",
+        "grant",
+        "--to",
+        &bob,
+        "--home",
+        "alice",
+        "-o",
+        "odd",
+        "--irrevocable",
+    ]);
+    command.env(PASSPHRASE.0, PASSPHRASE.1);
+    command.args([
+        "--action",
+        "tools/call/a at x, tools/call/pay",
+        "--resource",
+        "bank.example, mint.example",
+    ]);
+    crate::program::finish(command, b"").exits(0);
+    let text = folder.run("agent delegate show odd --home alice").exits(0);
+    let line = "\"tools/call/a at x, tools/call/pay\" at \"bank.example, mint.example\"";
+    assert!(text.text().contains(line), "{}", text.text());
 }
 
 #[test]

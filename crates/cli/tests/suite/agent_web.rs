@@ -191,7 +191,7 @@ fn a_document_is_fetched_from_a_server_whose_root_is_named() {
     assert_eq!(own.text().trim_end(), recipient);
 
     // The certificates of a file stand in the place of Mozilla's; without it the server is nobody's.
-    let unknown = ask(&folder, &did_web, "").exits(1).tells("UnknownIssuer");
+    let unknown = ask(&folder, &did_web, "").exits(1).tells("its issuer is not known");
     assert_eq!(reason(&unknown), "unknown-did");
     let other = pem("CERTIFICATE", &authority.server("localhost", 2199).0);
     folder.write("other.pem", other);
@@ -263,7 +263,10 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
 fn a_certificate_that_does_not_hold_is_told() {
     let (folder, authority) = (two(), Authority::new());
     folder.write("root.pem", authority.pem());
-    for (host, until, told) in [("localhost", 2021, "expired"), ("example.com", 2199, "not valid for name")] {
+    for (host, until, told) in [
+        ("localhost", 2021, "expired"),
+        ("example.com", 2199, "the certificate is for another name: it is for example.com"),
+    ] {
         let port = serve(authority.server(host, until), |port| {
             vec![ok("/.well-known/did.json", document(&folder, &format!("did:web:localhost%3A{port}")))]
         });

@@ -279,7 +279,9 @@ fn a_request_is_shown_before_it_is_signed_and_unusual_purposes_are_named() {
         ("time-stamping", "timeStamping"),
         ("ocsp-signing", "OCSPSigning"),
     ] {
-        let asked = format!("cert csr -k k --subject CN=A --purpose server --purpose {purpose} --force -o r");
+        // Time stamps have no purpose beside theirs.
+        let beside = if purpose == "time-stamping" { "" } else { "--purpose server" };
+        let asked = format!("cert csr -k k --subject CN=A {beside} --purpose {purpose} --force -o r");
         folder.run(&asked).exits(0);
         folder.write("signed.pem", "");
         let refused = folder.run(&format!("cert sign r {sign}")).exits(2);
@@ -288,6 +290,79 @@ fn a_request_is_shown_before_it_is_signed_and_unusual_purposes_are_named() {
         folder.run(&format!("cert sign r --purpose {purpose} {sign}")).exits(0);
         let shown = folder.run("cert show signed.pem").exits(0);
         assert!(shown.text().contains(name) && !shown.text().contains("serverAuth"), "{}", shown.text());
+    }
+}
+
+/// What an authority may do below it is asked for, like the rest, and not more is given.
+#[test]
+fn the_path_length_of_a_request_is_kept_or_said() {
+    use gambeson_pki::{PrivateKey, Request, Template};
+
+    let folder = Folder::new();
+    folder.run("cert new --levels 2 --alg ed25519 -o pki").exits(0);
+    let key = PrivateKey::generate(gambeson_pki::Algorithm::Ed25519).unwrap();
+    let asks = Template::authority("CN=Below".parse().unwrap());
+    folder.write("r.csr", Request::new(&asks.clone().path_length(0), &key).unwrap().to_pem());
+    folder.write("any.csr", Request::new(&asks, &key).unwrap().to_pem());
+    let shown = folder.run("cert show r.csr").exits(0);
+    assert!(shown.text().contains("over 0 authorities"), "{}", shown.text());
+    assert_eq!(folder.run("cert show r.csr --json").exits(0).json()["path_length"], 0);
+    let root = gambeson_pki::Certificate::read(&folder.read("pki/root.pem")).unwrap();
+    let root_key = PrivateKey::read(&folder.read("pki/root.key"), None).unwrap();
+    let root = Template::authority(root.subject()).self_signed(&root_key).unwrap();
+    folder.write("root.pem", root.to_pem());
+    let sign = |more: &str| {
+        folder.run(&format!(
+            "cert sign --issuer root.pem -k pki/root.key --authority --force -o out {more} --json"
+        ))
+    };
+    let kept = sign("r.csr").exits(0).json();
+    assert_eq!((&kept["path_length"], &kept["left_out"]), (&0.into(), &serde_json::json!([])));
+    assert_eq!(sign("any.csr").exits(0).json()["path_length"], serde_json::Value::Null);
+    let more = sign("r.csr --path-length 3").exits(0).json();
+    assert_eq!((&more["path_length"], &more["left_out"]), (&3.into(), &serde_json::json!(["path length 0"])));
+    assert_eq!(sign("any.csr --path-length 2").exits(0).json()["path_length"], 2);
+    let told =
+        folder.run("cert sign r.csr --issuer root.pem -k pki/root.key --authority --force -o out").exits(0);
+    assert!(told.stderr.contains("AN AUTHORITY over 0 authorities"), "{}", told.stderr);
+}
+
+/// One name reads as one.
+#[test]
+fn names_with_commas_and_spaces_stand_between_quotation_marks() {
+    let folder = Folder::new();
+    let key = gambeson_pki::PrivateKey::generate(gambeson_pki::Algorithm::Ed25519).unwrap();
+    let subject = "CN=Two \\<- CN\\=Trusted Root".parse().unwrap();
+    let template = gambeson_pki::Template::new(subject).alt_name("https://u.com/,bank.com".parse().unwrap());
+    let template = template.alt_name("plain.example".parse().unwrap());
+    folder.write("one.pem", template.self_signed(&key).unwrap().to_pem());
+    folder.write("one.csr", gambeson_pki::Request::new(&template, &key).unwrap().to_pem());
+    for file in ["one.pem", "one.csr"] {
+        let shown = folder.run(&format!("cert show {file}")).exits(0);
+        let line = "  names        \"https://u.com/,bank.com\", plain.example";
+        assert!(shown.text().lines().any(|found| found == line), "{}", shown.text());
+    }
+    let verified = folder.run("cert verify one.pem --roots one.pem").exits(0);
+    assert!(verified.text().starts_with("verified: \""), "{}", verified.text());
+}
+
+/// RFC 3161, section 2.3.
+#[test]
+fn certificates_for_time_stamps_have_no_other_purpose() {
+    let folder = Folder::new();
+    folder.run("cert new --levels 2 --alg ed25519 -o pki").exits(0);
+    folder.run("key gen --alg ed25519 -o k").exits(0);
+    let csr = "cert csr -k k --subject CN=Stamps --force -o r";
+    folder.run(&format!("{csr} --purpose time-stamping --purpose code-signing")).exits(2).tells("RFC 3161");
+    folder.run(&format!("{csr} --purpose time-stamping")).exits(0);
+    let sign =
+        "cert sign r --issuer pki/root.pem -k pki/root.key --force -o stamps.pem --purpose time-stamping";
+    folder.run(&format!("{sign} --purpose server")).exits(2).tells("RFC 3161");
+    folder.run(sign).exits(0);
+    let verify = "cert verify stamps.pem --roots pki/root.pem --purpose";
+    folder.run(&format!("{verify} time-stamping")).exits(0);
+    for other in ["code-signing", "email", "ocsp-signing", "server", "client"] {
+        assert_eq!(folder.run(&format!("{verify} {other} --json")).exits(1).json()["reason"], "purpose");
     }
 }
 

@@ -16,6 +16,7 @@ mod keys;
 mod program;
 mod programs;
 mod provider;
+mod provider_refusals;
 #[cfg(unix)]
 mod readme;
 mod sealing;

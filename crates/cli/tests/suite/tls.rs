@@ -211,7 +211,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     let schemes = "; schemes mldsa65, mldsa87, mldsa44, ";
     assert!(told.starts_with("localhost: try --preset fully-hybrid, "), "the remedy comes first: {told}");
     let scan = format!("`gambeson tls scan localhost:{port}` tells");
-    for part in ["HandshakeFailure", groups, schemes, &scan, "with a composite certificate"] {
+    for part in ["alert handshake_failure", groups, schemes, &scan, "with a composite certificate"] {
         assert!(told.contains(part), "{part:?}: {told}");
     }
     assert!(!told.contains("ed448_shake256"), "the one scheme that would do was not offered: {told}");

@@ -142,7 +142,7 @@ fn a_client_with_which_nothing_can_be_agreed_is_told_so() {
     proxy.get(&folder, "/", "-o x --preset classical-448 --json").exits(1);
     let told = self::told(&mut proxy);
     assert_eq!((&told["end"], &told["side"]), (&"incompatible".into(), &"client".into()), "{told}");
-    assert!(told["why"].as_str().unwrap().contains("NoKxGroupsInCommon"), "{told}");
+    assert!(told["why"].as_str().unwrap().contains("no key exchange groups in common"), "{told}");
     // A ClientHello of TLS 1.2, without the extension that tells of newer versions.
     let mut old = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
     let mut hello = vec![22, 3, 1, 0, 57, 1, 0, 0, 53, 3, 3];
@@ -273,6 +273,103 @@ fn a_server_asks_clients_for_certificates_and_looks_at_lists() {
     folder.run(&format!("{crl} --revoke client.pem --previous clients.crl -o clients.crl --force")).exits(0);
     server.signal(Signal::HUP);
     event(&mut server, "reloaded");
+    let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
+    let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
+    assert!(server.tells()["failed"].as_str().unwrap().contains("revoked"));
+}
+
+/// A list that nobody would look into, or that is of no authority here, is a mistake.
+#[test]
+fn revocation_lists_that_apply_to_nobody_are_refused_at_the_start() {
+    let folder = with_chain("ecdsa-p256");
+    folder.run("cert new --levels 3 --alg ecdsa-p256 -o other").exits(0);
+    for (issuer, list) in [("pki/root", "root.crl"), ("pki/authority", "authority.crl")] {
+        folder.run(&format!("cert crl --issuer {issuer}.pem -k {issuer}.key -o {list}")).exits(0);
+    }
+    let key = gambeson_pki::PrivateKey::read(&folder.read("other/root.key"), None).unwrap();
+    let stranger =
+        gambeson_pki::Template::authority("CN=Stranger".parse().unwrap()).self_signed(&key).unwrap();
+    folder.write("stranger.pem", stranger.to_pem());
+    folder.run("cert crl --issuer stranger.pem -k other/root.key -o stranger.crl").exits(0);
+    let start = |more: &str| folder.run(&format!("tls proxy -l 127.0.0.1:0 --connect 127.0.0.1:1 {more}"));
+    start(&format!("{TERMINATE} --crl root.crl")).exits(2).tells("--client-ca").tells("--tls");
+    start(&format!("{TERMINATE} --crl absent.crl")).exits(2).tells("--client-ca");
+    for sides in [
+        format!("{TERMINATE} --client-ca pki/root.pem"),
+        "--tls --ca pki/root.pem --name localhost".to_owned(),
+        "--tls --name localhost".to_owned(),
+    ] {
+        for lists in ["--crl stranger.crl", "--crl root.crl --crl stranger.crl"] {
+            let refused = start(&format!("{sides} {lists}")).exits(3);
+            assert!(refused.stderr.contains(".crl: the revocation list of CN="), "{}", refused.stderr);
+        }
+        let refused = start(&format!("{sides} --crl stranger.crl")).exits(3);
+        assert!(refused.stderr.contains("CN=Stranger"), "{}", refused.stderr);
+    }
+    let serve =
+        "tls serve -l 127.0.0.1:0 --cert pki/server.pem --key pki/server.key --client-ca pki/root.pem";
+    folder.run(&format!("{serve} --crl stranger.crl")).exits(3).tells("CN=Stranger");
+    // The list of an authority between stands with its certificate, where no other file has that.
+    let client = "--tls --ca pki/root.pem --name localhost";
+    start(&format!("{client} --crl authority.crl")).exits(3).tells("CN=gambeson Authority");
+    folder.write("both.pem", [folder.read("authority.crl"), folder.read("pki/authority.pem")].concat());
+    drop(proxy(&folder, echo(), &format!("{client} --crl both.pem --crl root.crl")));
+    drop(Server::start(&folder, "--client-ca pki/root.pem --crl authority.crl"));
+}
+
+/// What was revoked stays so when an older list comes back, or the list goes.
+#[test]
+fn an_older_list_does_not_replace_a_newer_one() {
+    let folder = with_chain("ml-dsa-65");
+    folder.run("key gen --alg ml-dsa-44 -o client.key").exits(0);
+    folder.run("cert csr -k client.key --name client.example --purpose client -o client.csr").exits(0);
+    folder.run("cert sign client.csr --issuer pki/authority.pem -k pki/authority.key -o client.pem").exits(0);
+    let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key";
+    folder.run(&format!("{crl} -o old.crl")).exits(0);
+    folder.run(&format!("{crl} --revoke client.pem --previous old.crl -o new.crl")).exits(0);
+    folder.run(&format!("{crl} --revoke client.pem --previous new.crl -o newest.crl")).exits(0);
+    folder.run("cert crl --issuer pki/root.pem -k pki/root.key -o root.crl").exits(0);
+    let client = [folder.read("client.pem"), folder.read("pki/authority.pem")].concat();
+    folder.write("client.chain.pem", client);
+    folder.write("cur.crl", folder.read("new.crl"));
+    let mut front = proxy(&folder, echo(), &format!("{TERMINATE} --client-ca pki/root.pem --crl cur.crl"));
+    let own = "--own-cert client.chain.pem --own-key client.key";
+    let address = SocketAddr::from(([127, 0, 0, 1], front.port));
+    let mut with = proxy(&folder, address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
+    let mut call = || {
+        let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
+        let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
+        told(&mut with)
+    };
+    // RFC 8446, section 6.2: certificate_revoked.
+    let end = call();
+    assert!(end["why"].as_str().unwrap().contains("certificate_revoked"), "{end}");
+    assert_eq!(told(&mut front)["end"], "revoked");
+    let mut kept = |front: &mut Server, file: &str, what: &str| {
+        folder.write("cur.crl", folder.read(file));
+        front.signal(Signal::HUP);
+        let said = event(front, "older-list");
+        let error = said["error"].as_str().unwrap();
+        assert!(error.contains(what) && error.contains("CN=gambeson Authority"), "{error}");
+        event(front, "reloaded");
+        call();
+        assert_eq!(told(front)["end"], "revoked", "{file}");
+    };
+    kept(&mut front, "old.crl", "is older");
+    folder.write("cur.crl", folder.read("newest.crl"));
+    front.signal(Signal::HUP);
+    assert_eq!(front.tells()["event"], "reloaded", "a newer list is taken without a word");
+    kept(&mut front, "new.crl", "is older");
+    kept(&mut front, "root.crl", "there is no revocation list of");
+    // The same of `tls serve`.
+    folder.write("cur.crl", folder.read("new.crl"));
+    let mut server = Server::start(&folder, "--echo --client-ca pki/root.pem --crl cur.crl");
+    folder.write("cur.crl", folder.read("old.crl"));
+    server.signal(Signal::HUP);
+    event(&mut server, "older-list");
+    event(&mut server, "reloaded");
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
+    let with = proxy(&folder, address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
     let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
     let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
     assert!(server.tells()["failed"].as_str().unwrap().contains("revoked"));
@@ -486,7 +583,7 @@ fn whoever_finds_no_place_is_told_so() {
     clients.iter_mut().for_each(|client| there_and_back(client, b"here"));
     let refused = proxy.get(&folder, "/", "-o x --json").exits(1);
     assert_eq!(refused.json()["reason"], "alert");
-    refused.tells("InternalError");
+    refused.tells("alert internal_error");
     let told = event(&mut proxy, "refused");
     assert_eq!((&told["limit"], &told["times"]), (&2.into(), &1.into()));
     assert!(metrics(&proxy).contains("gambeson_tls_proxy_refused_total{reason=\"connections\"} 1\n"));

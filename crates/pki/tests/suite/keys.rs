@@ -315,6 +315,53 @@ fn parameters_must_be_absent() {
     }
 }
 
+/// SEC 1, section 2.3.3; RFC 5480, section 2.2: support of compressed points is optional.
+#[test]
+fn a_compressed_point_is_refused_by_its_name() {
+    for (algorithm, curve) in
+        [(Algorithm::EcdsaP256, "1.2.840.10045.3.1.7"), (Algorithm::EcdsaP384, "1.3.132.0.34")]
+    {
+        let key = PrivateKey::generate(algorithm).unwrap().public_key();
+        let point = key.as_bytes();
+        let half = &point[1..=point.len() / 2];
+        let curve = ObjectIdentifier::new_unwrap(curve);
+        let identifier = AlgorithmIdentifierRef {
+            oid: ObjectIdentifier::new_unwrap("1.2.840.10045.2.1"),
+            parameters: Some(AnyRef::from(&curve)),
+        };
+        for mark in [2, 3] {
+            let compressed = [&[mark], half].concat();
+            let bits = BitStringRef::from_bytes(&compressed).unwrap();
+            let spki = SubjectPublicKeyInfoRef { algorithm: identifier, subject_public_key: bits };
+            let error = PublicKey::from_spki_der(&spki.to_der().unwrap()).unwrap_err();
+            assert_eq!(error, Error::CompressedPoint);
+            assert!(error.to_string().contains("compressed"), "{error}");
+            assert_eq!(PublicKey::from_bytes(algorithm, &compressed).unwrap_err(), Error::CompressedPoint);
+        }
+        assert!(PublicKey::from_bytes(algorithm, &[&[4], half].concat()).is_err());
+    }
+}
+
+#[test]
+fn errors_name_other_files_with_the_right_article() {
+    for (label, words) in [
+        ("RSA PRIVATE KEY", "an RSA PRIVATE KEY"),
+        ("X509 CRL", "an X509 CRL"),
+        ("EC PARAMETERS", "an EC PARAMETERS"),
+        ("OPENSSH PRIVATE KEY", "an OPENSSH PRIVATE KEY"),
+        ("SSH2 PUBLIC KEY", "an SSH2 PUBLIC KEY"),
+        ("CERTIFICATE", "a CERTIFICATE"),
+        ("DSA PRIVATE KEY", "a DSA PRIVATE KEY"),
+        ("PKCS7", "a PKCS7"),
+        ("NEW CERTIFICATE REQUEST", "a NEW CERTIFICATE REQUEST"),
+    ] {
+        let error = Error::Label { expected: "PUBLIC KEY", found: label.into() }.to_string();
+        assert_eq!(error, format!("a PEM file of {words}, not of a PUBLIC KEY"));
+    }
+    let error = Error::Label { expected: "X509 CRL", found: "CERTIFICATE".into() }.to_string();
+    assert!(error.ends_with("not of an X509 CRL"), "{error}");
+}
+
 #[test]
 fn another_algorithm_is_named() {
     let x25519 =

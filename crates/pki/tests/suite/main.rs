@@ -9,3 +9,4 @@ mod keys;
 mod one_form;
 #[cfg(feature = "pkcs12")]
 mod pkcs12;
+mod purposes;

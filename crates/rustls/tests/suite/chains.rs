@@ -8,8 +8,8 @@ use gambeson_pki::{
 use gambeson_rustls::rustls::client::danger::ServerCertVerifier;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use gambeson_rustls::rustls::server::danger::ClientCertVerifier;
-use gambeson_rustls::rustls::{CertificateError, Error};
-use gambeson_rustls::{ChainVerifier, Roots};
+use gambeson_rustls::rustls::{AlertDescription, CertificateError, Error};
+use gambeson_rustls::{ChainVerifier, Roots, explain};
 
 const ALGORITHMS: [Algorithm; 5] = [
     Algorithm::Ed25519,
@@ -98,8 +98,54 @@ fn judged(verifier: &ChainVerifier, leaf: &Certificate, others: &[&Certificate])
 
 /// The word of the check that failed.
 fn code(verifier: &ChainVerifier, leaf: &Certificate, others: &[&Certificate]) -> &'static str {
-    let error = judged(verifier, leaf, others).unwrap_err();
-    ChainVerifier::failure(&error).map_or_else(|| panic!("{error:?}"), |error| error.failure().code())
+    code_of(&judged(verifier, leaf, others).unwrap_err())
+}
+
+/// The same of an error; rustls has names of its own for some checks, which its alerts follow.
+fn code_of(error: &Error) -> &'static str {
+    match error {
+        Error::InvalidCertificate(CertificateError::Revoked) => "revoked",
+        Error::InvalidCertificate(CertificateError::InvalidPurposeContext { .. }) => "purpose",
+        error => ChainVerifier::failure(error).unwrap_or_else(|| panic!("{error:?}")).failure().code(),
+    }
+}
+
+/// RFC 8446, section 6.2.
+#[test]
+fn alerts_say_what_is_wrong_with_a_certificate() {
+    let world = World::new(Algorithm::MlDsa44);
+    let (now, hour) = (SystemTime::now(), Duration::from_secs(3600));
+    let lost = Revoked { serial: world.leaf.serial().to_vec(), at: now, reason: Reason::KeyCompromise };
+    let list =
+        RevocationList::new(&world.middle, &world.middle_key, 1, (now - hour, now + hour), &[lost]).unwrap();
+    let revoking = verifier(&[&world.root]).with_revocation(vec![list]);
+    let plain = verifier(&[&world.root]);
+    let mail = world.leaf(named().purpose(Purpose::EmailProtection));
+    let usage = world.leaf(named().key_usage(&[KeyUsage::NonRepudiation]));
+    let old = world.leaf(named().valid(now - 3 * hour, now - hour));
+    let early = world.leaf(named().valid(now + hour, now + 3 * hour));
+    let (root, middle) = (&world.root, [&world.middle]);
+    let other = verifier(&[&world.leaf]);
+    for (verifier, leaf, others, alert) in [
+        (&revoking, &world.leaf, &middle[..], AlertDescription::CertificateRevoked),
+        (&plain, &mail, &middle, AlertDescription::UnsupportedCertificate),
+        (&plain, &usage, &middle, AlertDescription::UnsupportedCertificate),
+        (&plain, &old, &middle, AlertDescription::CertificateExpired),
+        (&plain, &early, &middle, AlertDescription::CertificateExpired),
+        (&plain, &world.leaf, &[], AlertDescription::UnknownCA),
+        (&other, root, &[], AlertDescription::CertificateUnknown),
+    ] {
+        let error = judged(verifier, leaf, others).unwrap_err();
+        let Error::InvalidCertificate(why) = error.clone() else { panic!("{error:?}") };
+        assert_eq!(AlertDescription::from(why), alert, "{error:?}");
+        let words = explain(&error);
+        let names = ["Revoked", "UnknownIssuer", "Context", "Purpose", "Expired", "Other", "invalid peer"];
+        assert!(names.iter().all(|name| !words.contains(name)), "{words}");
+    }
+}
+
+fn named() -> Template {
+    Template::new("CN=Named".parse().unwrap()).alt_name("example.com".parse().unwrap())
 }
 
 #[test]
@@ -324,7 +370,7 @@ fn one_set_of_rules_judges_files_and_handshakes() {
             let files = gambeson_pki::Verifier::new(&roots).purpose(Purpose::ServerAuth);
             let files = files.verify(leaf, &others).map_err(|error| error.failure().code());
             let tls = judged(&verifier(&[&world.root]), leaf, &[&world.middle]);
-            let tls = tls.map_err(|error| ChainVerifier::failure(&error).unwrap().failure().code());
+            let tls = tls.map_err(|error| code_of(&error));
             assert_eq!(files.map(drop), tls, "{leaf:?}");
         }
     }

@@ -329,14 +329,29 @@ impl Service<Uri> for Dialer {
     }
 }
 
-/// Says in words what is wrong with a certificate, if that is it.
+/// Says in words what went wrong in TLS, if that is it.
 fn explained(error: io::Error) -> io::Error {
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+    match tls_of(&error) {
         Some(tls @ rustls::Error::InvalidCertificate(_)) => {
             io::Error::other(format!("the node's certificate: {}", gambeson_rustls::explain(tls)))
         }
-        _ => error,
+        Some(tls) => {
+            io::Error::new(error.kind(), format!("TLS with the node: {}", gambeson_rustls::explain(tls)))
+        }
+        None => error,
     }
+}
+
+/// The same of an error that stays where it is.
+fn in_words(error: &io::Error) -> String {
+    match tls_of(error) {
+        Some(tls) => format!("TLS with the node: {}", gambeson_rustls::explain(tls)),
+        None => error.to_string(),
+    }
+}
+
+fn tls_of(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 /// Connects to the first of a host's addresses that answers.
@@ -383,11 +398,11 @@ impl Connection {
                 let mut buffer = ReadBuf::new(&mut bytes);
                 match Pin::new(&mut self.io).poll_read(cx, &mut buffer) {
                     Poll::Ready(Ok(())) if !buffer.filled().is_empty() => None,
-                    Poll::Ready(Err(said)) => Some(said.to_string()),
-                    _ => Some(error.to_string()),
+                    Poll::Ready(Err(said)) => Some(in_words(&said)),
+                    _ => Some(in_words(error)),
                 }
             });
-            let _ = self.lost.set(reason.unwrap_or_else(|| error.to_string()));
+            let _ = self.lost.set(reason.unwrap_or_else(|| in_words(error)));
         }
         written
     }
@@ -403,7 +418,7 @@ impl AsyncRead for Connection {
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
         // HTTP/2 does not pass the reason on, such as an alert of TLS.
         if let Poll::Ready(Err(error)) = &read {
-            let _ = self.lost.set(error.to_string());
+            let _ = self.lost.set(in_words(error));
         }
         read
     }

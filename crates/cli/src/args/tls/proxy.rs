@@ -21,7 +21,8 @@ pub struct TlsProxy {
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocol)]
     pub alpn: Vec<String>,
 
-    /// A revocation list, in which certificates of its issuer are looked up, read again on SIGHUP (may be given again)
+    /// A revocation list, in which certificates of its issuer are looked up, with --client-ca or --tls (may be given again). The issuer is among --client-ca, --ca
+    /// and our own certificates, or has its certificate in FILE. SIGHUP has it read again; an older list does not replace a newer one
     #[arg(long = "crl", value_name = "FILE")]
     pub lists: Vec<PathBuf>,
 

@@ -5,6 +5,7 @@ use super::header::{self, Caller};
 use super::relay::{Moved, relay};
 use super::sides::Sides;
 use super::{Phase, Proxy, rfc3339, suite_name};
+use gambeson_rustls::explain;
 use gambeson_rustls::rustls::server::Acceptor;
 use gambeson_rustls::rustls::{
     self, CipherSuite, CommonState, HandshakeKind, NamedGroup, ServerConfig, SignatureScheme,
@@ -60,6 +61,11 @@ impl Side {
     }
 }
 
+/// The error of TLS inside one of a stream.
+fn tls(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
+}
+
 /// Why a connection ended before both sides had said that they were done.
 #[derive(Debug)]
 pub(super) struct End {
@@ -78,7 +84,10 @@ impl End {
     pub(super) fn cut(side: Side, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::new("no-goodbye", side, "TCP ended, and TLS had not"),
-            _ => Self::new("cut", side, error),
+            _ => match tls(error) {
+                Some(tls) => Self::new("cut", side, explain(tls)),
+                None => Self::new("cut", side, error),
+            },
         }
     }
 
@@ -92,7 +101,7 @@ impl End {
 
     /// What went wrong in a handshake: which check failed, where one did.
     fn handshake(side: Side, error: &io::Error) -> Self {
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        match tls(error) {
             Some(tls) => {
                 let (what, code) = told(tls);
                 Self::new(code, side, what)

@@ -1,6 +1,6 @@
 //! TLS with clients and with the server, as the files of the command line have it now.
 
-use super::super::{Noting, certificates, chains, private_key, provider, server_name};
+use super::super::{Lists, Noting, certificates, chains, private_key, provider, server_name};
 use crate::args::tls::TlsProxy;
 use crate::error::Error;
 use gambeson_pki::Certificate;
@@ -18,6 +18,7 @@ use std::time::SystemTime;
 pub(super) struct Sides {
     pub clients: Option<Clients>,
     pub server: Option<Server>,
+    pub lists: Lists,
 }
 
 /// TLS with clients.
@@ -37,19 +38,37 @@ pub(super) struct Server {
 }
 
 impl Sides {
-    /// Reads all files; `host` is where the server is.
+    /// Reads all files; `host` is where the server is, and `before` has the lists that were read before. Returns also what there is to say of lists.
     pub(super) fn read(
         options: &TlsProxy,
         host: &str,
         keys: Option<&Arc<dyn KeyLog>>,
-    ) -> Result<Self, Error> {
+        before: &Lists,
+    ) -> Result<(Self, Vec<String>), Error> {
+        let (lists, kept) = read_lists(options, before)?;
         let clients = match (&options.cert, &options.key) {
-            (Some(cert), Some(key)) => Some(Clients::read(options, cert, key, keys)?),
+            (Some(cert), Some(key)) => Some(Clients::read(options, cert, key, keys, &lists)?),
             _ => None,
         };
-        let server = if options.tls { Some(Server::read(options, host, keys)?) } else { None };
-        Ok(Self { clients, server })
+        let server = if options.tls { Some(Server::read(options, host, keys, &lists)?) } else { None };
+        Ok((Self { clients, server, lists }, kept))
     }
+}
+
+/// The lists of the command line, after those that were read before, and what there is to say of them.
+fn read_lists(options: &TlsProxy, before: &Lists) -> Result<(Lists, Vec<String>), Error> {
+    if !options.lists.is_empty() && options.client_ca.is_none() && !options.tls {
+        let why = "--crl: no certificate is verified: that of clients is with --client-ca, that of the server with --tls";
+        return Err(Error::usage(why));
+    }
+    let lists = Lists::read(&options.lists)?;
+    lists.check_issuers(&[
+        ("--client-ca", options.client_ca.as_deref()),
+        ("--ca", options.ca.as_deref()),
+        ("--cert", options.cert.as_deref()),
+        ("--own-cert", options.own_cert.as_deref()),
+    ])?;
+    Ok(lists.after(before))
 }
 
 impl Clients {
@@ -58,6 +77,7 @@ impl Clients {
         cert: &Path,
         key: &Path,
         keys: Option<&Arc<dyn KeyLog>>,
+        lists: &Lists,
     ) -> Result<Self, Error> {
         let bad = |error: rustls::Error| wrong(cert, &explain(&error));
         let chain = certificates(cert)?;
@@ -70,7 +90,7 @@ impl Clients {
             .map_err(bad)?;
         let builder = match &options.client_ca {
             None => builder.with_no_client_auth(),
-            Some(path) => builder.with_client_cert_verifier(chains(Some(path), &options.lists, &provider)?),
+            Some(path) => builder.with_client_cert_verifier(chains(Some(path), lists, &provider)?),
         };
         let resolver = SingleCertAndKey::from(Arc::clone(&key));
         let mut config = builder.with_cert_resolver(Arc::new(resolver));
@@ -89,11 +109,16 @@ impl Clients {
 }
 
 impl Server {
-    fn read(options: &TlsProxy, host: &str, keys: Option<&Arc<dyn KeyLog>>) -> Result<Self, Error> {
+    fn read(
+        options: &TlsProxy,
+        host: &str,
+        keys: Option<&Arc<dyn KeyLog>>,
+        lists: &Lists,
+    ) -> Result<Self, Error> {
         let name = server_name(options.name.as_deref().unwrap_or(host))?;
         let outside = |error: &dyn Display| Error::outside(error.to_string());
         let provider = Arc::new(provider(Some(options.offer))?);
-        let inner = chains(options.ca.as_deref(), &options.lists, &provider)?;
+        let inner = chains(options.ca.as_deref(), lists, &provider)?;
         let algorithms = provider.signature_verification_algorithms;
         let verifier =
             Noting { inner: Some(inner), algorithms, schemes: algorithms.supported_schemes(), seen: None };

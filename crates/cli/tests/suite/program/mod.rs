@@ -129,6 +129,13 @@ impl Folder {
         command.args(arguments.split_whitespace()).envs(environment.iter().copied());
         finish(command, input)
     }
+
+    /// The same, with arguments that may hold spaces or be empty.
+    pub fn run_arguments(&self, arguments: &[&str]) -> Outcome {
+        let mut command = self.command();
+        command.args(arguments);
+        finish(command, b"")
+    }
 }
 
 /// The program, without the variables of its environment that tests set.
