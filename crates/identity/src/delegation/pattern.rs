@@ -113,12 +113,24 @@ mod tests {
     #[test]
     fn a_prefix_ends_at_a_segment_and_has_no_way_up() {
         let below = pattern("a/b/*");
-        for text in ["a/b/c", "a/b/c/d", "a/b/..."] {
+        for text in ["a/b/c", "a/b/c/d", "a/b/...", "a/b/c;d"] {
             assert!(below.matches(text), "{text}");
         }
-        for text in
-            ["a/b", "a/b/", "a/bc", "a/b/c/", "a/b//c", "a/b/..", "a/b/c/../d", "a/b/.", "a/b/%2e", "a/b/*"]
-        {
+        for text in [
+            "a/b",
+            "a/b/",
+            "a/bc",
+            "a/b/c/",
+            "a/b//c",
+            "a/b/..",
+            "a/b/c/../d",
+            "a/b/.",
+            "a/b/%2e",
+            "a/b/*",
+            "a/b/..;c/d",
+            "a/b/.;",
+            "a/b/;c",
+        ] {
             assert!(!below.matches(text), "{text}");
         }
         assert!(pattern("a/..").matches("a/.."));
