@@ -1,8 +1,9 @@
 //! A message as a signature sees it.
 
 use super::{MAX_FIELDS, MAX_HEAD, too_large};
-use crate::Result;
 use crate::error::bad;
+use crate::{Error, Result};
+use core::net::Ipv6Addr;
 
 /// Singleton fields: where one is repeated, some servers take the first value and some the last (RFC 9110, §5.3).
 const SINGLE: [&str; 26] = [
@@ -104,9 +105,17 @@ impl<'a> Message<'a> {
     }
 
     /// Refuses ambiguous framing, by which another reader could find other content or another value: a length that is not the body's, a transfer
-    /// coding, a repeated singleton field.
+    /// coding, a repeated singleton field. Here or in the request that is answered.
     #[inline(never)]
     fn check_framing(&self) -> Result<()> {
+        self.check_own_framing()?;
+        let Some(request) = self.request else { return Ok(()) };
+        request.check_framing().map_err(|error| {
+            Error::new(error.reason(), format_args!("the request that is answered: {}", error.detail()))
+        })
+    }
+
+    fn check_own_framing(&self) -> Result<()> {
         if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).count() > 1) {
             return Err(bad(format_args!("the message has more than one field {name}")));
         }
@@ -179,12 +188,13 @@ impl<'a> Uri<'a> {
             None => (rest, None),
         };
         let path = if path.is_empty() { "/" } else { path };
-        let of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:%[]".contains(&byte);
         let uri = Self { scheme, authority, path, query };
-        let of_http = matches!(uri.scheme.as_str(), "http" | "https");
-        match of_http && authority.bytes().all(of_host) && !uri.authority().is_empty() {
-            true => Ok(uri),
-            false => Err(refused()),
+        match uri.scheme.as_str() {
+            "http" | "https" if is_authority(authority) => Ok(uri),
+            "http" | "https" => Err(bad(format_args!(
+                "the host of a request is NAME, ADDRESS or [IPV6-ADDRESS], with :PORT or without, not {authority:?}"
+            ))),
+            _ => Err(refused()),
         }
     }
 
@@ -197,4 +207,28 @@ impl<'a> Uri<'a> {
             None => authority,
         }
     }
+}
+
+/// Returns true for a host with or without a port: no user, no empty label, no zone of an address (RFC 3986, §3.2).
+fn is_authority(text: &str) -> bool {
+    let (is_host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => (address.parse::<Ipv6Addr>().is_ok(), port),
+        None => {
+            let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            (is_name(name), port)
+        }
+    };
+    let is_port = |digits: &str| {
+        digits.is_empty() || digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
+    };
+    is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Returns true for labels with dots between them, of which one may stand behind the last.
+fn is_name(text: &str) -> bool {
+    let of_label = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~!$&'()*+,;=%".contains(&byte);
+    let mut escapes = text.split('%').skip(1);
+    let mut labels = text.strip_suffix('.').unwrap_or(text).split('.');
+    labels.all(|label| !label.is_empty() && label.bytes().all(of_label))
+        && escapes.all(|it| it.as_bytes().get(..2).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit)))
 }
