@@ -12,7 +12,7 @@ const MAX_LEN: usize = 4096;
 ///
 /// Segments are separated by `/`. `*` is a wildcard only as the whole last segment, after at least one other; anywhere
 /// else it is refused, so that none is granted by accident. A wildcard stands for one or more segments of ASCII letters,
-/// digits and `-._~!$&'()+,;=:@`, none of which is `.` or `..`: what needs more must be granted exactly.
+/// digits and `-._~!$&'()+,;=:@`, none of which is empty, `.` or `..` before its first `;`: what needs more must be granted exactly.
 ///
 /// ```
 /// use gambeson_identity::delegation::Pattern;
@@ -64,7 +64,9 @@ impl Pattern {
 
 /// A segment that every reader takes for the same: no escapes, no way up, nothing empty.
 fn plain(segment: &str) -> bool {
-    !matches!(segment, "" | "." | "..")
+    // Servers cut parameters off.
+    let name = segment.split(';').next().unwrap_or_default();
+    !matches!(name, "" | "." | "..")
         && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte))
 }
 
