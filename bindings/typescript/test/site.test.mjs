@@ -145,7 +145,7 @@ test("a call is judged at the present, where a later revocation counts, unless a
   const { page, problems } = await open(t);
   const url = "https://alice.example/status/1";
   const status = [statusEntry(url, 7)];
-  const granted = alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600, status });
+  const granted = alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600, validFor: 86_400, status });
   const signed = now - 1800;
   const params = { name: "pay", arguments: { amount: 5 } };
   const action = teller.action("tools/call", params, { audience, evidence: { chain: [granted] }, lifetime: 3600, now: signed });
@@ -173,7 +173,7 @@ test("a call is judged at the present, where a later revocation counts, unless a
 
 test("a call that is over is signed, and over", async (t) => {
   const { page } = await open(t);
-  const long = [alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600 })];
+  const long = [alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600, validFor: 86_400 })];
   await give(page, [...cards, { name: "old.json", text: JSON.stringify(call(5, now - 600, long)) }]);
   const said = await newest(page, 4);
   assert.deepEqual([said.holds, said.code, said.bad, said.unchecked], [false, "expired", 1, 1]);
