@@ -227,7 +227,7 @@ def test_delegation() -> None:
 
 
 def test_http_signatures() -> None:
-    vectors, judge = read_for("httpsig", 212)
+    vectors, judge = read_for("httpsig", 214)
     trust = judge.cards()
 
     def fields(message: Vector) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ const EXPECTED = {
   did: {
     did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [19, 27],
   },
-  httpsig: { cards: [2, 0], http: [57, 153] },
+  httpsig: { cards: [2, 0], http: [57, 155] },
   json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 23], multikey: [0, 8] },
   log: { inclusion: [10, 8], consistency: [12, 9], proof: [2, 22] },

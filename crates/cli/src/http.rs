@@ -115,13 +115,18 @@ fn is_for_one_host<B>(request: &Request<B>) -> bool {
     match (hosts.next(), hosts.next()) {
         (None, _) => request.version() < Version::HTTP_11,
         (Some(_), Some(_)) => false,
-        (Some(host), None) => {
-            let is_host = |host: &Authority| {
-                !host.as_str().contains('@') && (host.port().is_none() || host.port_u16().is_some())
-            };
-            host.is_empty() || Authority::try_from(host.as_bytes()).is_ok_and(|host| is_host(&host))
-        }
+        (Some(host), None) => host.is_empty() || host.to_str().is_ok_and(is_host),
     }
+}
+
+/// Returns true for a host with or without a port, and without a user.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    let port = text.strip_prefix(authority.host()).and_then(|rest| rest.strip_prefix(':'));
+    let is_port = |port: &str| {
+        port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
+    };
+    !text.contains('@') && port.is_none_or(is_port)
 }
 
 /// Answers one request, whose head has at most `max_head` bytes (8 KiB at least), and no second one. A request that does not say for which host

@@ -127,7 +127,7 @@ class Component {
 
 /** A name or an address, with or without a port. */
 function isAuthority(text) {
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::([0-9]*))?$/i.exec(text)
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(0|[1-9][0-9]*)?)?$/i.exec(text)
   if (!match || Number(match[3] ?? '') > 65535) return false
   const [, address, name] = match
   if (address !== undefined) return isIPv6(address)

@@ -120,7 +120,7 @@ class Component:
 
 def is_authority(text):
     """A name or an address, with or without a port."""
-    match = re.fullmatch(r"(\[([0-9A-Fa-f:.]+)\]|[^:\[\]]+)(:[0-9]*)?", text)
+    match = re.fullmatch(r"(\[([0-9A-Fa-f:.]+)\]|[^:\[\]]+)(:(?:0|[1-9][0-9]*)?)?", text)
     if not match or int((match[3] or "")[1:] or 0) > 65535:
         return False
     if match[2]:

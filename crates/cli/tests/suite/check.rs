@@ -117,7 +117,7 @@ fn the_vectors_of_the_identity_layer_hold() {
         ("data-integrity", 39),
         ("delegation", 349),
         ("did", 265),
-        ("httpsig", 212),
+        ("httpsig", 214),
         ("json", 105),
         ("jws", 99),
         ("kdf", 218),

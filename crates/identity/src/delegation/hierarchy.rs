@@ -43,18 +43,26 @@ pub(super) fn is_unambiguous(text: &str) -> bool {
 /// Returns true if a segment is a name to every reader: no way up, nothing that is left out, and no separator within.
 fn is_plain(segment: &str) -> bool {
     let Some(text) = as_read(segment) else { return false };
-    // Servers cut parameters off.
-    let name = text.split(';').next().unwrap_or_default();
+    let name = without_parameters(&text);
     !text.contains(|one: char| matches!(one, '/' | '\\') || one.is_control())
-        && !name.chars().all(|one| one == '.' || is_blank(one))
+        && !name.bytes().all(|one| matches!(one, b'.' | b' '))
+}
+
+/// The name in a segment, without the parameters that servers cut off.
+#[inline(never)]
+pub(super) fn without_parameters(segment: &str) -> &str {
+    segment.find(';').map_or(segment, |at| &segment[..at])
 }
 
 /// Returns a segment as the most lenient reader has it: without escapes, however often they are escaped, and with look-alikes replaced. `None` if
 /// an escape is malformed, or its bytes are not UTF-8.
 fn as_read(segment: &str) -> Option<String> {
-    let mut escapes = segment.split('%').skip(1);
-    if !escapes.all(|escape| matches!(escape.as_bytes(), [high, low, ..] if byte_of(*high, *low).is_some())) {
-        return None;
+    let mut bytes = segment.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        if *byte == b'%' && !matches!(rest, [high, low, ..] if byte_of(*high, *low).is_some()) {
+            return None;
+        }
+        bytes = rest;
     }
     let mut text = segment.to_owned();
     loop {
@@ -87,8 +95,8 @@ fn byte_of(high: u8, low: u8) -> Option<u8> {
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
-/// The ASCII character that readers may take a character for: compatibility forms (NFKC), full stops of other scripts, and slashes that old
-/// encodings have as one.
+/// The ASCII character that readers may take a character for: compatibility forms (NFKC), full stops of other scripts, slashes that old
+/// encodings have as one, and a space for blanks and for what is not seen.
 fn resembled(one: char) -> char {
     match one {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(one) - 0xfee0).unwrap_or(one),
@@ -103,13 +111,16 @@ fn resembled(one: char) -> char {
         '\u{2216}' | '\u{29f5}' | '\u{29f9}' | '\u{fe68}' => '\\',
         '\u{37e}' | '\u{fe54}' => ';',
         '\u{fe6a}' => '%',
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' => ' ',
+        blank if blank.is_whitespace() && !blank.is_control() => ' ',
         other => other,
     }
-}
-
-/// Returns true for white space and for characters that are not seen.
-fn is_blank(one: char) -> bool {
-    one.is_whitespace()
-        || matches!(one, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }

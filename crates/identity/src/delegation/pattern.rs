@@ -1,5 +1,6 @@
 //! What a capability covers: texts in segments, exact or below a prefix.
 
+use super::hierarchy::without_parameters;
 use crate::error::bad;
 use crate::{Error, Result};
 use core::fmt;
@@ -64,9 +65,7 @@ impl Pattern {
 
 /// A segment that every reader takes for the same: no escapes, no way up, nothing empty.
 fn plain(segment: &str) -> bool {
-    // Servers cut parameters off.
-    let name = segment.split(';').next().unwrap_or_default();
-    !matches!(name, "" | "." | "..")
+    !matches!(without_parameters(segment), "" | "." | "..")
         && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte))
 }
 
