@@ -81,9 +81,8 @@ export async function verifyResponse(
   const { maxBody, ...terms } = options;
   const body = await read(response.clone().body?.getReader(), maxBody);
   const { status, headers } = response;
-  const asked = request.bodyUsed ? undefined : await bodyOf(request);
-  const head = headOf(request);
-  return verifier.response({ status, headers, body, request: asked === undefined ? head : { ...head, body: asked } }, terms);
+  const asked = { ...headOf(request), body: request.bodyUsed ? undefined : await bodyOf(request) };
+  return verifier.response({ status, headers, body, request: asked }, terms);
 }
 
 /** What Node's `http` gives of a request. */

@@ -213,7 +213,7 @@ impl Signature {
         }
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push("content-digest".parse()?);
-            for name in OF_CONTENT.into_iter().filter(|name| message.has(name)) {
+            for name in OF_CONTENT.split(' ').filter(|name| message.has(name)) {
                 required.push(name.parse()?);
             }
         }
