@@ -160,7 +160,7 @@ def test_actions_proofs_and_receipts() -> None:
 
 
 def test_delegation() -> None:
-    vectors, judge = read_for("delegation", 295)
+    vectors, judge = read_for("delegation", 349)
     trust = judge.cards()
     by_id = {vector["id"]: vector for vector in vectors}
     root_did = by_id["agent-root"]["did"]
@@ -227,7 +227,7 @@ def test_delegation() -> None:
 
 
 def test_http_signatures() -> None:
-    vectors, judge = read_for("httpsig", 180)
+    vectors, judge = read_for("httpsig", 214)
     trust = judge.cards()
 
     def fields(message: Vector) -> list[tuple[str, str]]:

@@ -250,22 +250,28 @@ function judgeCall(request: Json, verifier: Verifier, now: number): Verdict {
   const chain = (proof["chain"] as string[] | undefined) ?? [];
   const kid = parts(String(proof["jws"]).replace("..", ".e30."))?.header["kid"];
   const agent = didOf(kid);
-  const { edges } = chainEdges(chain, signed, verifier);
+  const { edges } = chainEdges(chain, now, verifier);
   const root = edges[0]?.from ?? agent;
-  const signature = attempt(() => verifier.toolCallSigner(method, params, { audience, lifetime: 86_400, now: signed }));
-  // A verifier of its own: the first one remembers the nonce.
-  const deciding = verifierOf(signed);
-  const trusted = signature ?? attempt(() => deciding.trust(root, audience));
-  const error = trusted ?? attempt(() => deciding.toolCall(method, params, { audience, lifetime: 86_400, now: signed }));
+  // Verifiers of their own: one that has seen a call remembers its nonce.
+  const signerAt = (time: number): GambesonError | undefined =>
+    attempt(() => verifierOf(time).toolCallSigner(method, params, { audience, lifetime: 86_400, now: time }));
+  const refused = signerAt(now);
+  // The verifier stops at the first fault, which may be the time. So the signature is checked at the time that the call names, too.
+  const signature = refused && Number.isSafeInteger(signed) ? signerAt(signed) : refused;
+  const signedState: State = signature?.code === "unknown-did" ? "unchecked" : state(signature);
+  const overdue = refused?.code === "expired" || refused?.code === "not-yet-valid" ? refused : undefined;
+  const deciding = verifierOf(now);
+  const trusted = refused ?? attempt(() => deciding.trust(root, audience));
+  const error = trusted ?? attempt(() => deciding.toolCall(method, params, { audience, lifetime: 86_400, now }));
   const tool = String(params["name"] ?? params["uri"] ?? method);
-  const over = now > Number(proof["exp"]);
   const chainState: State = edges.every(({ state }) => state === "holds") ? "holds" : "fails";
-  const permitted = after(signature === undefined ? chainState : "fails", error);
+  const permitted = after(refused === undefined ? chainState : "fails", error);
   return {
     kind: `Signed tool call: ${tool}`,
     ...outcome(error, `${short(agent)} asked for exactly this, and ${root === agent ? "acts in its own name" : `may, in the name of ${short(root)}`}.`),
     checks: [
-      { said: `Signed by ${short(agent)}, argument for argument.`, state: signature?.code === "unknown-did" ? "unchecked" : state(signature) },
+      { said: `Signed by ${short(agent)}, argument for argument.`, state: signedState },
+      ...(signedState === "holds" ? [{ said: "In its time.", state: state(overdue) }] : []),
       ...edges.map(({ from, to, state }) => ({ said: `${short(from)} delegated to ${short(to)}.`, state })),
       { said: "What was granted permits this call.", state: permitted },
     ],
@@ -274,7 +280,7 @@ function judgeCall(request: Json, verifier: Verifier, now: number): Verdict {
       ["In the name of", `${root} — if the server trusts it`],
       ["For", audience],
       ["Signed", date(signed)],
-      ["Good until", `${date(proof["exp"])}${over ? " — over: a server refuses it now" : ""}`],
+      ["Good until", date(proof["exp"])],
     ],
     edges: [...edges, { from: agent, to: audience, said: [`${method} ${tool}`, JSON.stringify(params["arguments"] ?? {})], state: state(error) }],
     content: request,
@@ -339,9 +345,11 @@ function show({ name }: Given, verdict: Verdict): HTMLElement {
 function refresh(): void {
   const chosen = element<HTMLInputElement>("moment").value;
   const now = Math.floor((chosen ? new Date(chosen).getTime() : Date.now()) / 1000);
+  const moment: [string, string] = ["Judged at", `${date(now)} — ${chosen ? "the time set above" : "now"}`];
   const verdicts = given.map((one) => {
     try {
-      return judge(one.text, now);
+      const verdict = judge(one.text, now);
+      return { ...verdict, facts: [...verdict.facts, moment] };
     } catch (error) {
       return { kind: "Unreadable", holds: false, code: "bad-form", why: String(error), checks: [], facts: [], edges: [], content: "" };
     }

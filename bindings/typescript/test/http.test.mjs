@@ -146,6 +146,23 @@ test("what is required is so besides the usual components", () => {
   assert.throws(() => verify(["@method", "@target-uri", "date"]), { code: "cache-full" });
 });
 
+test("a response to a request whose body has another digest is refused", async () => {
+  const asked = (body, headers) => new Request("https://bank.example/pay", { method: "POST", body, headers });
+  const { headers } = await sent("https://bank.example/pay", { method: "POST", body: "5" });
+  const answer = await signResponse(agent, new Response("done"), asked("5", headers));
+  const { components } = await verifyResponse(verifier, answer.clone(), asked("5", headers));
+  assert.ok(['"signature";req', '"content-digest";req'].every((name) => components.includes(name)));
+  const again = () => signResponse(agent, new Response("done"), asked("5", headers));
+  await assert.rejects(verifyResponse(verifier, await again(), asked("6", headers)), { code: "wrong-digest" });
+  // A body that was sent is not at hand.
+  const used = asked("6", headers);
+  await used.text();
+  await verifyResponse(verifier, await again(), used);
+  const response = { status: 200, headers: [], request: { method: "POST", url: "https://bank.example/pay", headers: [["content-length", "2"]], body: Buffer.from("5") } };
+  assert.throws(() => verifier.response({ ...response, headers: agent.signResponse({ ...response, request: { ...response.request, headers: [] } }) }), { code: "bad-form" });
+  assert.throws(() => agent.signResponse(response), { code: "bad-form" });
+});
+
 test("a response is about the request as it was signed, at the server's own address", async () => {
   const request = await sent("https://bank.example/pay", { method: "POST", body: "5" });
   // The server has the request as Node's adapters make it of `Host`.

@@ -5,10 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { Agent, init } from "gambeson/agent";
+import { Agent, StatusList, init, statusEntry } from "gambeson/agent";
 import { browser, scratch } from "./browser.mjs";
 
-await init();
+// Status lists are issued by the whole module.
+await init("whole");
 const now = Math.floor(Date.now() / 1000);
 const [alice, bank, teller, stranger] = [1, 2, 3, 4].map((byte) => Agent.fromSeed(new Uint8Array(32).fill(byte)));
 const card = (name, agent) => ({ name: `${name}.jsonl`, text: agent.card({ from: now - 7200 }) });
@@ -18,8 +19,8 @@ const capabilities = [{ action: "tools/call/*", resource: audience, caveats: [{ 
 const first = alice.delegate({ delegate: bank.did, capabilities, maxDepth: 1, maxCalls: 5, from: now - 60 });
 const narrow = [{ action: "tools/call/pay", resource: audience, caveats: [{ argument: "/amount", atMost: 10 }] }];
 const second = bank.delegate({ delegate: teller.did, capabilities: narrow, maxCalls: 5, from: now - 60, parent: first });
-const evidence = { chain: [first, second] };
-function call(amount, when = now) {
+function call(amount, when = now, chain = [first, second]) {
+  const evidence = { chain };
   const params = { name: "pay", arguments: { amount, to: "Bob" } };
   const action = teller.action("tools/call", params, { audience, evidence, now: when });
   return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { ...params, _meta: { "io.github.gambeson-pq/proof": teller.prove(action, evidence) } } };
@@ -136,6 +137,55 @@ test("a delegated tool call shows its chain, and why another fails", async (t) =
   assert.deepEqual([(await newest(page, 8)).code, await page.locator("article").nth(1).getAttribute("class")], ["broken-chain", "holds"]);
   await page.screenshot({ path: join(scratch, "site", "failing.png"), fullPage: true });
   assert.deepEqual(problems, []);
+});
+
+const local = (time) => new Date((time - new Date(time * 1000).getTimezoneOffset() * 60) * 1000).toISOString().slice(0, 19);
+
+test("a call is judged at the present, where a later revocation counts, unless a time was set", async (t) => {
+  const { page, problems } = await open(t);
+  const url = "https://alice.example/status/1";
+  const status = [statusEntry(url, 7)];
+  const granted = alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600, validFor: 86_400, status });
+  const signed = now - 1800;
+  const params = { name: "pay", arguments: { amount: 5 } };
+  const action = teller.action("tools/call", params, { audience, evidence: { chain: [granted] }, lifetime: 3600, now: signed });
+  const proof = teller.prove(action, { chain: [granted] });
+  const asked = JSON.stringify({ method: "tools/call", params: { ...params, _meta: { "io.github.gambeson-pq/proof": proof } } });
+  const list = new StatusList();
+  const listed = (from) => list.issue(alice, url, { from, validFor: 86_400 });
+  const before = { name: "before.jwt", text: listed(now - 3000) };
+  await give(page, [...cards, before, { name: "call.json", text: asked }]);
+  const good = await newest(page, 5);
+  assert.deepEqual([good.holds, good.bad, good.unchecked], [true, 0, 0]);
+  const judged = page.locator("article").first().locator("dt", { hasText: "Judged at" }).locator("xpath=following-sibling::dd[1]");
+  assert.match(await judged.innerText(), /^\d{4}-.*Z — now$/);
+  // Revoked a minute ago, half an hour after the call was signed.
+  list.set(7);
+  await give(page, [{ name: "revoked.jwt", text: listed(now - 60) }, { name: "again.json", text: asked }]);
+  const revoked = await newest(page, 7);
+  assert.deepEqual([revoked.holds, revoked.code], [false, "revoked"]);
+  assert.ok(revoked.bad >= 1);
+  await page.locator("#moment").fill(local(now - 1700));
+  await page.locator("article:first-child.holds").waitFor();
+  assert.match(await judged.innerText(), /Z — the time set above$/);
+  assert.deepEqual(problems, []);
+});
+
+test("a call that is over is signed, and over", async (t) => {
+  const { page } = await open(t);
+  const long = [alice.delegate({ delegate: teller.did, capabilities, maxCalls: 5, from: now - 3600, validFor: 86_400 })];
+  await give(page, [...cards, { name: "old.json", text: JSON.stringify(call(5, now - 600, long)) }]);
+  const said = await newest(page, 4);
+  assert.deepEqual([said.holds, said.code, said.bad, said.unchecked], [false, "expired", 1, 1]);
+  const checks = page.locator("article").first().locator("ul.checks li");
+  assert.equal(await checks.nth(0).getAttribute("aria-label"), "Holds: Signed by Teller, argument for argument.");
+  assert.equal(await checks.nth(1).getAttribute("aria-label"), "Fails: In its time.");
+  const forged = call(5, now - 600, long);
+  forged.params.arguments.to = "Eve";
+  await give(page, [{ name: "forged.json", text: JSON.stringify(forged) }]);
+  assert.equal(await page.locator("article").first().locator("ul.checks li").first().getAttribute("class"), "fails");
+  await page.locator("#moment").fill(local(now - 590));
+  await page.locator("article.holds").nth(3).waitFor();
 });
 
 test("an expired credential with another signature is not shown as signed", async (t) => {

@@ -26,11 +26,11 @@ const EXPECTED = {
   backup: { backup: [10, 65] },
   "card-log": { "card-log": [8, 76] },
   "data-integrity": { "card-log": [2, 0], credential: [7, 29], signature: [1, 0] },
-  delegation: { cards: [5, 0], token: [107, 0], authorize: [37, 146] },
+  delegation: { cards: [5, 0], token: [108, 0], authorize: [44, 192] },
   did: {
     did: [6, 23], "did-url": [7, 13], relative: [11, 7], document: [36, 89], text: [2, 5], representation: [5, 7], signed: [3, 5], resolution: [19, 27],
   },
-  httpsig: { cards: [2, 0], http: [52, 126] },
+  httpsig: { cards: [2, 0], http: [57, 155] },
   json: { json: [12, 53], time: [8, 32] },
   jws: { jws: [6, 59], jwk: [3, 23], multikey: [0, 8] },
   log: { inclusion: [10, 8], consistency: [12, 9], proof: [2, 22] },

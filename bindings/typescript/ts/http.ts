@@ -66,7 +66,12 @@ export async function signResponse(
   return new Response((body ?? null) as BodyInit | null, { status, statusText, headers: added(headers, agent.signResponse(message, terms)) });
 }
 
-/** Verifies a response to this request. Its body is read from a copy. @throws GambesonError `too-large`, or what is wrong with the signature */
+/**
+ * Verifies a response to this request. Its body is read from a copy; so is that of the request, if it was not sent or read yet, and compared with
+ * its `content-digest`.
+ *
+ * @throws GambesonError `too-large`, or what is wrong with the signature or the request
+ */
 export async function verifyResponse(
   verifier: Verifier,
   response: Response,
@@ -76,7 +81,8 @@ export async function verifyResponse(
   const { maxBody, ...terms } = options;
   const body = await read(response.clone().body?.getReader(), maxBody);
   const { status, headers } = response;
-  return verifier.response({ status, headers, body, request: headOf(request) }, terms);
+  const asked = { ...headOf(request), body: request.bodyUsed ? undefined : await bodyOf(request) };
+  return verifier.response({ status, headers, body, request: asked }, terms);
 }
 
 /** What Node's `http` gives of a request. */

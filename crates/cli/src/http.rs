@@ -1,10 +1,12 @@
 //! HTTP/1.1 of servers whose reads and writes wait: `hyper` reads requests and writes answers.
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::HOST;
+use hyper::http::uri::Authority;
 use hyper::rt::ReadBufCursor;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, Version};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::fs::File;
@@ -90,16 +92,61 @@ pub(crate) enum Failure {
     Stream(io::Error),
 }
 
-/// Answers one request, whose head has at most `max_head` bytes (8 KiB at least), and no second one.
+/// Returns what is wrong with the head of a message, in plain words.
+pub(crate) fn told(error: httparse::Error) -> String {
+    use httparse::Error;
+    let told = match error {
+        Error::HeaderName => {
+            "the name of a field is missing, or has a space or another character that names have not"
+        }
+        Error::HeaderValue => "the value of a field has a control character",
+        Error::NewLine => "a line does not end with CR LF",
+        Error::Status => "its status is not three digits",
+        Error::Token => "its first line has a character that has no place there",
+        Error::TooManyHeaders => "it has too many fields",
+        Error::Version => "it does not begin with HTTP/1.1 or HTTP/1.0",
+    };
+    told.to_owned()
+}
+
+/// Returns true for a request with one `Host`, which names a host, or none in HTTP/1.0 (RFC 9112, section 3.2).
+fn is_for_one_host<B>(request: &Request<B>) -> bool {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (None, _) => request.version() < Version::HTTP_11,
+        (Some(_), Some(_)) => false,
+        (Some(host), None) => host.is_empty() || host.to_str().is_ok_and(is_host),
+    }
+}
+
+/// Returns true for a host with or without a port, and without a user.
+fn is_host(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else { return false };
+    let port = text.strip_prefix(authority.host()).and_then(|rest| rest.strip_prefix(':'));
+    let is_port = |port: &str| {
+        port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
+    };
+    !text.contains('@') && port.is_none_or(is_port)
+}
+
+/// Answers one request, whose head has at most `max_head` bytes (8 KiB at least), and no second one. A request that does not say for which host
+/// it is gets the status 400.
 pub(crate) fn converse<A: Future<Output = Response<Content>>>(
     stream: impl Read + Write + Unpin,
     max_head: usize,
     answer: impl Fn(Request<Incoming>) -> A,
 ) -> Result<(), Failure> {
     let mut stream = Waiting { stream, failed: None, answered: false };
+    let refused = Cell::new(false);
     let service = service_fn(|request| {
-        let answer = answer(request);
-        async { Ok::<_, Infallible>(answer.await) }
+        let answer = is_for_one_host(&request).then(|| answer(request));
+        refused.set(answer.is_none());
+        async {
+            Ok::<_, Infallible>(match answer {
+                Some(answer) => answer.await,
+                None => bad_request(),
+            })
+        }
     });
     // Without half of the connection closed, `hyper` would wait, before it answers, whether the client goes away.
     let connection = Builder::new()
@@ -109,6 +156,7 @@ pub(crate) fn converse<A: Future<Output = Response<Content>>>(
         .serve_connection(&mut stream, service);
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(Failure::Stream)?;
     match (runtime.block_on(connection), stream.failed) {
+        (Ok(()), _) if refused.get() => Err(Failure::NoRequest(Some(StatusCode::BAD_REQUEST))),
         (Ok(()), _) => Ok(()),
         (Err(_), Some(error)) => Err(Failure::Stream(error)),
         (Err(error), None) if error.is_parse() => {
@@ -120,6 +168,12 @@ pub(crate) fn converse<A: Future<Output = Response<Content>>>(
         }
         (Err(error), None) => Err(Failure::Stream(io::Error::other(error))),
     }
+}
+
+fn bad_request() -> Response<Content> {
+    let mut answer = Response::new(Content::new(""));
+    *answer.status_mut() = StatusCode::BAD_REQUEST;
+    answer
 }
 
 /// A stream whose reads and writes wait, for `hyper`: nothing of it is ever pending.

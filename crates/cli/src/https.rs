@@ -27,7 +27,11 @@ pub(crate) use memory::answer;
 pub(crate) struct Client {
     agent: ureq::Agent,
     met: Arc<Mutex<Option<Met>>>,
+    unread: Unread,
 }
+
+/// What had come and was not understood when a stream ended.
+type Unread = Arc<Mutex<Vec<u8>>>;
 
 /// What a handshake came to.
 pub(crate) struct Met {
@@ -72,9 +76,15 @@ impl Client {
         resolver: impl Resolver,
         judge: impl Fn(&Met) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let met = Arc::default();
-        let connector = Handshakes { config, patience, met: Arc::clone(&met), judge: Box::new(judge) };
-        Self { agent: ureq::Agent::with_parts(settings(limit), connector, resolver), met }
+        let (met, unread) = (Arc::default(), Unread::default());
+        let connector = Handshakes {
+            config,
+            patience,
+            met: Arc::clone(&met),
+            unread: Arc::clone(&unread),
+            judge: Box::new(judge),
+        };
+        Self { agent: ureq::Agent::with_parts(settings(limit), connector, resolver), met, unread }
     }
 
     /// Fetches a document of at most `max_len` bytes.
@@ -94,14 +104,24 @@ impl Client {
             return Err(Failure::TooLarge);
         }
         let status = answer.status();
+        let in_chunks = answer.headers().contains_key(TRANSFER_ENCODING);
         // `ureq` refuses a body that is as long as its limit.
-        let body = answer
-            .body_mut()
-            .with_config()
-            .limit(max_len.saturating_add(1))
-            .read_to_vec()
-            .map_err(Failure::of)?;
+        let body = answer.body_mut().with_config().limit(max_len.saturating_add(1)).read_to_vec().map_err(
+            |error| match Failure::of(error) {
+                Failure::Cut | Failure::Stream(_) if in_chunks && self.is_no_chunk() => {
+                    Failure::NotHttp(MALFORMED_CHUNK.into())
+                }
+                failure => failure,
+            },
+        )?;
         if body.len() as u64 > max_len { Err(Failure::TooLarge) } else { Ok(Answer { status, body }) }
+    }
+
+    /// Returns true if what came last can become neither the line of a chunk's length nor the end of its data.
+    fn is_no_chunk(&self) -> bool {
+        let unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        let begins = |first: &u8| first.is_ascii_hexdigit() || b" \t\r".contains(first);
+        unread.contains(&b'\n') || unread.len() > MAX_LENGTH_LINE || !unread.first().is_none_or(begins)
     }
 
     fn has_met(&self) -> bool {
@@ -163,6 +183,39 @@ fn texts(fields: &HeaderMap, name: &HeaderName) -> Vec<String> {
         .collect()
 }
 
+/// The longest line with the length of a chunk, and its extensions, that `ureq` reads, in bytes.
+const MAX_LENGTH_LINE: usize = 20;
+
+const MALFORMED_CHUNK: &str = "malformed chunk: a hexadecimal length on a line of at most 20 bytes, its data, and CR LF behind each were expected";
+
+/// What `ureq` says of an answer that is not HTTP/1.1, in plain words.
+fn plain(words: &str) -> String {
+    use httparse::Error;
+    let heads = [
+        Error::HeaderName,
+        Error::HeaderValue,
+        Error::NewLine,
+        Error::Status,
+        Error::Token,
+        Error::TooManyHeaders,
+        Error::Version,
+    ];
+    match words.strip_prefix("http parse fail: ") {
+        Some(words) => match heads.into_iter().find(|head| head.to_string() == words) {
+            Some(head) => crate::http::told(head),
+            None => words.to_owned(),
+        },
+        None if words.starts_with("chunk ") => MALFORMED_CHUNK.into(),
+        None => match words {
+            "http parse resulted in too many headers" => crate::http::told(Error::TooManyHeaders),
+            "conflicting content-length headers" => "its fields Content-Length differ".into(),
+            "content-length header not a number" => "its Content-Length is no number".into(),
+            "unsupported http version" => crate::http::told(Error::Version),
+            words => words.to_owned(),
+        },
+    }
+}
+
 impl Failure {
     fn of(error: ureq::Error) -> Self {
         match error {
@@ -173,7 +226,9 @@ impl Failure {
             },
             // The end came within the length of a chunk.
             ureq::Error::BodyStalled => Self::Cut,
-            ureq::Error::Protocol(error) => Self::NotHttp(error.to_string()),
+            ureq::Error::Protocol(error) => Self::NotHttp(plain(&error.to_string())),
+            // The request is ours, and right.
+            ureq::Error::Http(error) => Self::NotHttp(error.to_string()),
             ureq::Error::LargeResponseHeader(..) => Self::NotHttp("its head is too long".into()),
             ureq::Error::BodyExceedsLimit(_) => Self::TooLarge,
             error => Self::Other(error),
@@ -186,6 +241,7 @@ struct Handshakes {
     config: Arc<ClientConfig>,
     patience: Duration,
     met: Arc<Mutex<Option<Met>>>,
+    unread: Unread,
     judge: Box<Judge>,
 }
 
@@ -237,7 +293,8 @@ impl Connector for Handshakes {
         let host = details.uri.host().unwrap_or_default();
         let tls = self.open(host, &details.addrs, end(details.timeout))?;
         let (input, output) = (details.config.input_buffer_size(), details.config.output_buffer_size());
-        Ok(Some(Stream { buffers: LazyBuffers::new(input, output), tls }))
+        let unread = Arc::clone(&self.unread);
+        Ok(Some(Stream { buffers: LazyBuffers::new(input, output), tls, unread }))
     }
 }
 
@@ -253,6 +310,7 @@ fn end(timeout: NextTimeout) -> Option<Instant> {
 struct Stream {
     buffers: LazyBuffers,
     tls: StreamOwned<ClientConnection, Wire>,
+    unread: Unread,
 }
 
 /// The end of a stream without a goodbye, which anybody on the way can bring about. `ureq` would take `UnexpectedEof` for the end of a body without a length.
@@ -280,7 +338,11 @@ impl Transport for Stream {
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, ureq::Error> {
         self.tls.sock.hurry(end(timeout))?;
-        let length = self.tls.read(self.buffers.input_append_buf()).map_err(|error| match error.kind() {
+        let read = self.tls.read(self.buffers.input_append_buf());
+        if !matches!(read, Ok(1..)) {
+            *self.unread.lock().unwrap_or_else(PoisonError::into_inner) = self.buffers.input().to_vec();
+        }
+        let length = read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionAborted
             | io::ErrorKind::ConnectionReset => io::Error::other(Ended),

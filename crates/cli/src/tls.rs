@@ -145,19 +145,32 @@ fn host_and_port(text: &str, default: Option<u16>) -> Result<(String, u16), Erro
         Some(port) => port.parse().map_err(|_| wrong())?,
         None => default.ok_or_else(wrong)?,
     };
-    match url::Host::parse(host) {
-        _ if text.starts_with('[') => Ok((host.into(), port)),
-        Ok(host) => Ok((host.to_string(), port)),
-        Err(_) => Err(wrong()),
-    }
+    let host = match url::Host::parse(host) {
+        _ if text.starts_with('[') => host.into(),
+        Ok(host) => host.to_string(),
+        Err(_) => return Err(wrong()),
+    };
+    server_name(&host)?;
+    Ok((host, port))
 }
 
 /// The name in a certificate of a host, which has no full stop at its end, or its address.
 pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    if bare.contains('%') {
+        return Err(zone(host));
+    }
     let bare = bare.strip_suffix('.').unwrap_or(bare);
-    ServerName::try_from(bare.to_owned())
-        .map_err(|_| Error::usage(format!("{host}: neither a name nor an address")))
+    let name = ServerName::try_from(bare.to_owned()).ok().filter(|_| !bare.ends_with('.'));
+    name.ok_or_else(|| Error::usage(format!("{host}: neither a name nor an address")))
+}
+
+/// What to do instead of naming a zone.
+fn zone(text: &str) -> Error {
+    Error::usage(format!(
+        "{text}: an address with a zone (such as %eth0) is not supported: give the address alone, and --connect-to [ADDRESS%N]:PORT with the \
+         number N of the interface"
+    ))
 }
 
 /// What went wrong in a handshake, and which check failed; a code for programs beside it.

@@ -321,7 +321,8 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Whether these are `pchar`s of RFC 3986, §3.3, or one of `more`.
-fn is_plain(text: &str, more: &[u8]) -> bool {
+#[inline(never)]
+pub(crate) fn is_plain(text: &str, more: &[u8]) -> bool {
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         let plain =

@@ -52,7 +52,7 @@ pub const MAX_AGE: u64 = 120;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// What is signed; none for the default: `@method` and `@target-uri`, or `@status` and these of the request that is
-    /// answered, with its `signature`, or its `content-digest` if it is not signed; and `content-type`, `content-encoding`,
+    /// answered, with its `signature` and `content-digest` where they are there; and `content-type`, `content-encoding`,
     /// `content-range` and `content-digest` where they are there.
     pub components: Vec<Component>,
     /// The name among the signatures of the message.
@@ -106,8 +106,8 @@ impl Default for Terms {
 /// # Errors
 ///
 /// What every verifier would refuse: [`Reason::TooLarge`], [`Reason::BadForm`] for a message without what shall be signed, with ambiguous
-/// framing or a signature of this label, [`Reason::WrongDigest`] for another `content-digest` than the body's. [`Reason::WrongPurpose`] for
-/// another role than the two; [`Reason::NoRandomness`].
+/// framing, a signature of this label, or one by this agent from which no tag tells it, [`Reason::WrongDigest`] for another `content-digest` than
+/// the body's. So it is of the request that is answered. [`Reason::WrongPurpose`] for another role than the two; [`Reason::NoRandomness`].
 pub fn sign(
     agent: &Agent,
     message: &Message<'_>,
@@ -132,7 +132,9 @@ pub fn sign(
         Some(body) => added.push(("content-digest".to_owned(), content_digest(body))),
         None => {}
     }
+    check_answered(message)?;
     let fields = [message.fields, &added].concat();
+    let message_fields = message.fields;
     let message = Message { fields: &fields, ..*message };
     let components = match terms.components.is_empty() {
         true => default_components(&message)?,
@@ -179,30 +181,48 @@ pub fn sign(
     };
     added.push(("signature-input".to_owned(), member(ListEntry::InnerList(input))));
     added.push(("signature".to_owned(), member(ListEntry::Item(Item::new(signature.as_slice())))));
+    let fields = [message_fields, &added].concat();
+    check_signed(&Message { fields: &fields, ..message }, terms, agent.did())?;
     Ok(added)
+}
+
+/// Refuses a message with its signature that a verifier would not read, or in which it would not find that signature.
+fn check_signed(message: &Message<'_>, terms: &Terms, did: &Did) -> Result<()> {
+    message.check_bounds()?;
+    dictionary(message, "signature")?;
+    signature::choose(message, terms.tag.as_deref(), Some(did)).map(drop)
+}
+
+/// Compares the `content-digest` of the request that is answered with its body, if both are at hand.
+#[inline(never)]
+fn check_answered(message: &Message<'_>) -> Result<()> {
+    match message.request.and_then(|request| Some((request, request.body?))) {
+        Some((request, body)) if request.has("content-digest") => check_content_digest(request, body),
+        _ => Ok(()),
+    }
 }
 
 fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
     let mut names = bound_components(message);
-    names.extend(OF_CONTENT.into_iter().filter(|name| message.has(name)));
+    names.extend(OF_CONTENT.split(' ').filter(|name| message.has(name)));
     names.into_iter().map(str::parse).collect()
 }
 
 /// Fields that say how the bytes of the content are read, and its digest.
-const OF_CONTENT: [&str; 4] = ["content-type", "content-encoding", "content-range", "content-digest"];
+const OF_CONTENT: &str = "content-type content-encoding content-range content-digest";
 
-/// What says which message it is: of a response also which request it answers, by its signature or else its content.
+/// What says which message it is: of a response also which request it answers, by its signature and its content.
 fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
     let Some(request) = message.request.filter(|_| !message.is_request()) else {
         return if message.is_request() { vec!["@method", "@target-uri"] } else { vec!["@status"] };
     };
     let mut names = vec!["@status", "\"@method\";req", "\"@target-uri\";req"];
-    let there = |name: &str| request.has(name);
-    names.extend(match (there("signature"), there("content-digest")) {
-        (true, _) => Some("\"signature\";req"),
-        (false, true) => Some("\"content-digest\";req"),
-        (false, false) => None,
-    });
+    if request.has("signature") {
+        names.push("\"signature\";req");
+    }
+    if request.has("content-digest") {
+        names.push("\"content-digest\";req");
+    }
     names
 }
 
@@ -211,8 +231,8 @@ fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
 pub struct Policy {
     /// The components that must be covered besides `content-digest`, which must be if there is a body, and then `content-type`, `content-encoding` and
     /// `content-range` where they are there; none for the default: `@method` and `@target-uri` of a request; `@status` of a response and, if
-    /// [`Message::answering`] says to which request, with `req` that one's method, target, and `signature` or else
-    /// `content-digest`.
+    /// [`Message::answering`] says to which request, with `req` that one's method, target, and `signature` and
+    /// `content-digest` where they are there.
     pub required: Vec<Component>,
     /// What the key must be for: [`Relationship::Authentication`], or [`Relationship::CapabilityInvocation`].
     pub relationship: Relationship,
@@ -240,8 +260,9 @@ impl Default for Policy {
 ///
 /// It must name its key by a DID URL, its time (`created`) and a nonce, and cover what the policy asks for. Signatures of other algorithms or by
 /// keys without a DID may stand beside it, as proxies add them. Whoever reads the message must not
-/// find other bytes in it: `Content-Length` fits the body, there is no `Transfer-Encoding`, and fields such as `Host` stand once. Anybody's
-/// signature verifies and takes room in `replay`: see [`ReplayCache`].
+/// find other bytes in it: `Content-Length` fits the body, there is no `Transfer-Encoding`, and fields such as `Host` stand once. So it is of a request
+/// that is answered, whose body has its digest; its own signature is not verified. Anybody's signature verifies and takes room in `replay`: see
+/// [`ReplayCache`].
 ///
 /// What costs little is checked first: bounds, form, coverage and time before the signer is resolved, and only then the signature, and the
 /// digest of the body last.
@@ -260,7 +281,7 @@ pub fn verify(
     replay: &mut dyn ReplayCache,
 ) -> Result<Verified<Signature>> {
     message.check()?;
-    let (label, input) = signature::choose(message, policy)?;
+    let (label, input) = signature::choose(message, policy.tag.as_deref(), policy.signer.as_ref())?;
     let mut signature = Signature::of_input(label, &input)?;
     signature.covers(message, policy)?;
     let lacks = |name: &str| bad(format_args!("the signature has no {name}"));
@@ -289,6 +310,7 @@ pub fn verify(
     if let Some(body) = message.body.filter(|_| signature.components().contains(&digest)) {
         check_content_digest(message, body)?;
     }
+    check_answered(message)?;
     replay.remember(&ReplayId::new("http", signer.did(), &nonce), end, now)?;
     Ok(Verified::new(signature, signer))
 }

@@ -1,5 +1,6 @@
 // docs/spec/delegation.md: capabilities, chains, approvals, the decision.
 
+import { isUtf8 } from 'node:buffer'
 import { isName, names } from './actions.mjs'
 import { envelope } from './credentials.mjs'
 import { isUri, parseDid } from './did.mjs'
@@ -79,7 +80,7 @@ export class Pattern {
     if (!this.below) return value === this.prefix
     if (!value.startsWith(`${this.prefix}/`) || utf8(value).length > 4096) return false
     const parts = value.slice(this.prefix.length + 1).split('/')
-    return parts.every(part => /^[A-Za-z0-9\-._~!$&'()+,;=:@]+$/.test(part) && part !== '.' && part !== '..')
+    return parts.every(part => /^[A-Za-z0-9\-._~!$&'()+,;=:@]+$/.test(part) && !['', '.', '..'].includes(part.split(';')[0]))
   }
 
   /** Whether a rule of this pattern asks about the text, however it goes on. */
@@ -111,9 +112,43 @@ function isUnambiguous(value) {
     path = rest.includes('/') ? rest.slice(rest.indexOf('/') + 1) : ''
   }
   const segments = path.split('/')
-  return segments.every((segment, index) =>
-    (segment !== '' || index === segments.length - 1) && !/^\.{1,2}(?:;|$)/.test(segment) &&
-    !/[\\\p{Cc}]|%(?:25)*(?:00|2[ef]|5c)/iu.test(segment))
+  return segments.every((segment, index) => (segment === '' && index === segments.length - 1) || isPlainSegment(segment))
+}
+
+const BLANK = String.raw`\p{White_Space}\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff`
+const RESEMBLED = new Map([
+  ...Array.from({ length: 0x5e }, (_, at) => [0xff01 + at, String.fromCharCode(0x21 + at)]),
+  ...[0x2024, 0x2025, 0x2026, 0x3002, 0xfe12, 0xfe19, 0xfe30, 0xfe52, 0xff61].map(code => [code, '.']),
+  ...[0x2044, 0x2215, 0x29f8].map(code => [code, '/']),
+  ...[0x2216, 0x29f5, 0x29f9, 0xfe68].map(code => [code, '\\']),
+  [0x37e, ';'], [0xfe54, ';'], [0xfe6a, '%'],
+])
+
+/** Whether no reader takes a segment for a way up, for nothing, or for two. */
+function isPlainSegment(segment) {
+  if (/%(?![0-9a-f]{2})/i.test(segment)) return false
+  let [read, before] = [segment, undefined]
+  while (read !== before) {
+    before = read
+    const bytes = decoded(read)
+    if (!isUtf8(bytes)) return false
+    read = Array.from(bytes.toString(), one => RESEMBLED.get(one.codePointAt(0)) ?? one).join('')
+  }
+  return !/[/\\\p{Cc}]/u.test(read) && !new RegExp(`^[.${BLANK}]*$`, 'u').test(read.split(';')[0])
+}
+
+/** Without escapes, and those that come of it. */
+function decoded(text) {
+  const out = []
+  for (const byte of utf8(text)) {
+    out.push(byte)
+    for (;;) {
+      const escape = /^%([0-9a-f]{2})$/i.exec(String.fromCharCode(...out.slice(-3)))
+      if (!escape) break
+      out.splice(-3, 3, Number.parseInt(escape[1], 16))
+    }
+  }
+  return Buffer.from(out)
 }
 
 const TESTS = {

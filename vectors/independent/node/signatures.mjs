@@ -1,6 +1,7 @@
 // docs/spec/http-signatures.md, on `structured-headers` for structured fields (RFC 9651).
 
 import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
 import { isInnerList, parseDictionary, parseItem, serializeDictionary, serializeInnerList, serializeItem, serializeList } from 'structured-headers'
 import { parseUrl } from './did.mjs'
 import { has, isText, need, Refused, utf8, within } from './reading.mjs'
@@ -82,7 +83,7 @@ class Component {
     need(match, 'bad-form')
     const [scheme, path, query] = [match[1].toLowerCase(), match[3] || '/', match[4]]
     const authority = match[2].toLowerCase().replace(scheme === 'https' ? /:(443)?$/ : /:(80)?$/, '')
-    need(authority !== '', 'bad-form')
+    need(isAuthority(match[2]), 'bad-form')
     const whole = query === undefined ? path : `${path}?${query}`
     switch (this.name) {
       case '@method':
@@ -122,6 +123,15 @@ class Component {
     need(members.size > 0, 'bad-form')
     return serializeDictionary(members)
   }
+}
+
+/** A name or an address, with or without a port. */
+function isAuthority(text) {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+))(?::(0|[1-9][0-9]*)?)?$/i.exec(text)
+  if (!match || Number(match[3] ?? '') > 65535) return false
+  const [, address, name] = match
+  if (address !== undefined) return isIPv6(address)
+  return name.replace(/\.$/, '').split('.').every(label => label !== '') && !/%(?![0-9a-f]{2})/i.test(name)
 }
 
 /** The escapes of `application/x-www-form-urlencoded`, with `%20` for a space. */
@@ -205,8 +215,8 @@ function counts([label, [, parameters]], signatures, signer) {
 function bound(message) {
   if (message.target !== undefined) return ['@method', '@target-uri']
   if (message.request === undefined) return ['@status']
-  const which = ['signature', 'content-digest'].find(name => values(message.request, name).length > 0)
-  return ['@status', '"@method";req', '"@target-uri";req', ...(which ? [`"${which}";req`] : [])]
+  const which = ['signature', 'content-digest'].filter(name => values(message.request, name).length > 0)
+  return ['@status', '"@method";req', '"@target-uri";req', ...which.map(name => `"${name}";req`)]
 }
 
 function checkBounds(message) {
@@ -226,6 +236,7 @@ function checkFraming(message) {
     const ofAnother = message.status === 304 || message.request?.method === 'HEAD'
     need(BigInt(length) === BigInt(found) || (found === 0 && ofAnother), 'bad-form')
   }
+  if (message.request) checkFraming(message.request)
 }
 
 /** The one signature that the policy speaks of. */
@@ -253,6 +264,8 @@ export function verify(message, { tag, from, required, relationship = 'authentic
   signature.makeBase(message)
   key.verify(utf8(signature.base), bytes)
   if (message.body !== undefined && signature.covered.has(digest.identity)) checkDigest(message)
+  const answered = message.request
+  if (answered?.body !== undefined && values(answered, 'content-digest').length > 0) checkDigest(answered)
   memory.remember(did, nonce, end, now)
   return signature
 }

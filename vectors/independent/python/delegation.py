@@ -89,7 +89,7 @@ class Pattern:
         if rest == value or len(value.encode()) > 4096:
             return False
         plain = r"[A-Za-z0-9\-._~!$&'()+,;=:@]+"
-        return all(re.fullmatch(plain, part) and part not in (".", "..") for part in rest.split("/"))
+        return all(re.fullmatch(plain, part) and part.split(";")[0] not in ("", ".", "..") for part in rest.split("/"))
 
     def reaches(self, value):
         """Whether a rule of this pattern asks about the text, however it goes on."""
@@ -121,8 +121,38 @@ def unambiguous(value):
     else:
         path = re.split("[?#]", value.split("://", 1)[-1])[0].partition("/")[2]
     *folders, last = path.split("/")
-    bad = r"\.{1,2}(;.*)?|.*[\\\x00-\x1f\x7f-\x9f].*|.*%(25)*(00|2[ef]|5c).*"
-    return all(folders) and not any(re.fullmatch(bad, part, re.IGNORECASE | re.DOTALL) for part in [*folders, last])
+    return all(map(is_name, folders)) and (not last or is_name(last))
+
+
+BLANK = r"\s\x85\xa0\xad\u034f\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff"
+RESEMBLED = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | str.maketrans(
+    "\u2024\u2025\u2026\u3002\ufe12\ufe19\ufe30\ufe52\uff61\u2044\u2215\u29f8\u2216\u29f5\u29f9\ufe68\u037e\ufe54\ufe6a", "." * 9 + "/" * 3 + "\\" * 4 + ";;%"
+)
+
+
+def is_name(segment):
+    """No reader takes it for a way up, for nothing, or for two segments."""
+    if re.search("%(?![0-9a-fA-F]{2})", segment):
+        return False
+    read, before = segment, None
+    while read != before:
+        before = read
+        try:
+            read = decoded(read).decode().translate(RESEMBLED)
+        except UnicodeDecodeError:
+            return False
+    name = read.split(";")[0]
+    return not re.search(r"[/\\\x00-\x1f\x7f-\x9f]", read) and not re.fullmatch(rf"[.{BLANK}]*", name)
+
+
+def decoded(value):
+    """Without escapes, and those that come of it."""
+    out = bytearray()
+    for byte in value.encode():
+        out.append(byte)
+        while escape := re.search(b"%([0-9a-fA-F]{2})$", bytes(out[-3:])):
+            out[-3:] = bytes.fromhex(escape[1].decode())
+    return bytes(out)
 
 
 class Caveat:

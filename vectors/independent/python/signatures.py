@@ -1,6 +1,7 @@
 """docs/spec/http-signatures.md, on `http_sf` for structured fields (RFC 9651)."""
 
 import hashlib
+import ipaddress
 import re
 from urllib.parse import parse_qsl, quote
 
@@ -88,7 +89,7 @@ class Component:
         need(match and re.fullmatch("[!-~]+", target) and match[1].lower() in ("http", "https"), "bad-form")
         scheme, path, query = match[1].lower(), match[3] or "/", match[4]
         authority = re.sub(":443$|:$" if scheme == "https" else ":80$|:$", "", match[2].lower())
-        need(authority, "bad-form")
+        need(is_authority(match[2]), "bad-form")
         whole = path if query is None else f"{path}?{query}"
         if self.name == "@authority":
             return authority
@@ -115,6 +116,19 @@ class Component:
             need(members, "bad-form")
             return http_sf.ser(members)
         return joined
+
+
+def is_authority(text):
+    """A name or an address, with or without a port."""
+    match = re.fullmatch(r"(\[([0-9A-Fa-f:.]+)\]|[^:\[\]]+)(:(?:0|[1-9][0-9]*)?)?", text)
+    if not match or int((match[3] or "")[1:] or 0) > 65535:
+        return False
+    if match[2]:
+        try:
+            return ipaddress.IPv6Address(match[2]) is not None
+        except ValueError:
+            return False
+    return all(match[1].removesuffix(".").split(".")) and not re.search("%(?![0-9A-Fa-f]{2})", match[1])
 
 
 def query_parameter(query, wanted):
@@ -196,7 +210,7 @@ def bound(message):
     if "request" not in message:
         return ["@status"]
     which = [f'"{name}";req' for name in ("signature", "content-digest") if values(message["request"], name)]
-    return ["@status", '"@method";req', '"@target-uri";req', *which[:1]]
+    return ["@status", '"@method";req', '"@target-uri";req', *which]
 
 
 def check_bounds(message):
@@ -218,6 +232,8 @@ def check_framing(message):
             body = message["body"].encode()
             of_another = message.get("status") == 304 or message.get("request", {}).get("method") == "HEAD"
             need(int(length) == len(body) or not body and of_another, "bad-form")
+    if "request" in message:
+        check_framing(message["request"])
 
 
 def verify(message, policy, resolve, now, memory):
@@ -247,6 +263,9 @@ def verify(message, policy, resolve, now, memory):
     key.verify(signature.base.encode(), proof)
     if "body" in message and digest in signature.components:
         check_digest(message)
+    answered = message.get("request", {})
+    if "body" in answered and values(answered, "content-digest"):
+        check_digest(answered)
     memory.remember(did, parameters["nonce"], end, now)
     return signature
 

@@ -63,7 +63,7 @@ impl Agent {
     /// As `sign_http`, of the response to `request`: method, address, fields and body, of which components with `req` are.
     ///
     /// What is signed by default is the status, the type and the digest of the body, and of the request the method, the address,
-    /// and its signature or else the digest of its body.
+    /// and its signature and the digest of its body where they are there.
     #[pyo3(signature = (
         status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, label="gambeson",
         lifetime=Span(MAX_AGE), now=None

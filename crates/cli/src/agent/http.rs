@@ -5,13 +5,14 @@ use super::seen::Seen;
 use crate::args::agent::{HttpCommand, HttpSign, HttpVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
-use gambeson_identity::http::{self, Message, Policy, Terms};
+use crate::http::told;
+use gambeson_identity::http::{self, MAX_FIELDS, Message, Policy, Terms};
 use gambeson_identity::{Reason, Relationship, Role};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The most fields of a message.
-const MAX_FIELDS: usize = 128;
+/// The longest message, in bytes.
+const MAX_MESSAGE: usize = 4 << 20;
 
 /// Names and values, in their order.
 type Fields = Vec<(String, String)>;
@@ -37,7 +38,7 @@ impl Request {
     pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, String> {
         let mut room = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut request = httparse::Request::new(&mut room);
-        let httparse::Status::Complete(content) = request.parse(bytes).map_err(|e| e.to_string())? else {
+        let httparse::Status::Complete(content) = request.parse(bytes).map_err(told)? else {
             return Ok(None);
         };
         Ok(Some(Self {
@@ -103,7 +104,7 @@ enum Start {
 
 impl Whole {
     fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = files::read_small(path)?.to_vec();
+        let bytes = files::read_at_most(path, MAX_MESSAGE)?.to_vec();
         let bad =
             |why: String| Error::outside(format!("{}: not a message of HTTP/1.1: {why}", path.display()));
         let no_end = || bad("it has no end".to_owned());
@@ -183,7 +184,7 @@ impl std::fmt::Display for Whole {
 fn response(bytes: &[u8]) -> Result<Option<(u16, Fields, usize)>, String> {
     let mut room = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut response = httparse::Response::new(&mut room);
-    let httparse::Status::Complete(content) = response.parse(bytes).map_err(|e| e.to_string())? else {
+    let httparse::Status::Complete(content) = response.parse(bytes).map_err(told)? else {
         return Ok(None);
     };
     let status = response.code.ok_or("no status")?;
@@ -222,7 +223,7 @@ fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), E
 fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
     let (whole, answered) = read(&options.message, options.request.as_deref())?;
-    whole.check_content().map_err(Error::from_request)?;
+    check_content(&whole, answered.as_ref()).map_err(Error::from_request)?;
     let (agent, _) = session.unlock()?;
     let role = if options.capability { Role::Signing } else { Role::Identity };
     let (tag, label) = (options.tag.clone(), options.label.clone());
@@ -239,6 +240,13 @@ fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     }
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(content);
+    if out.len() > MAX_MESSAGE {
+        return Err(Error::usage(format!(
+            "{}: with its signature the message has {} bytes, at most {MAX_MESSAGE} are read",
+            options.message.display(),
+            out.len()
+        )));
+    }
     files::write(&options.out, &out, Access::Shared, options.force)?;
     let names: Vec<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
     let mut report = whole.about(answered.as_ref());
@@ -257,6 +265,12 @@ fn bound<'a>(message: Message<'a>, request: Option<&'a Message<'a>>) -> Message<
     }
 }
 
+/// Refuses a message, or the request that it answers, that has bytes where others find no content.
+fn check_content(whole: &Whole, answered: Option<&Whole>) -> gambeson_identity::Result<()> {
+    whole.check_content()?;
+    answered.map_or(Ok(()), Whole::check_content)
+}
+
 /// Which request is answered, for a person.
 fn to(answered: Option<&Whole>) -> String {
     answered.map(|request| format!(" to {request}")).unwrap_or_default()
@@ -270,7 +284,7 @@ fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     }
     let request = answered.as_ref().map(Whole::message);
     let message = bound(whole.message(), request.as_ref());
-    if let Err(error) = whole.check_content() {
+    if let Err(error) = check_content(&whole, answered.as_ref()) {
         return session.refused(&error);
     }
     let mut seen = Seen::open(&session.home)?;

@@ -13,7 +13,7 @@ use ureq::unversioned::transport::{
 /// Returns the body, of at most `max_len` bytes, that a client reads from a server that sends these bytes and closes, or the kind of failure.
 pub(crate) fn answer(bytes: &[u8], max_len: u64) -> Result<Vec<u8>, &'static str> {
     let agent = ureq::Agent::with_parts(settings(None), Sent(bytes.into()), Nowhere);
-    let client = Client { agent, met: Arc::default() };
+    let client = Client { agent, met: Arc::default(), unread: Arc::default() };
     let answer = client.get("https://localhost/", max_len);
     answer.map(|answer| answer.body).map_err(|failure| match failure {
         Failure::Stream(_) => "stream",

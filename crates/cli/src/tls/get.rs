@@ -1,6 +1,8 @@
 //! `tls get`: one request, and how the answer came.
 
-use super::{Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name};
+use super::{
+    Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name, zone,
+};
 use crate::args::tls::TlsGet;
 use crate::console::{Console, write_to_stderr};
 use crate::error::{Error, Status};
@@ -186,8 +188,15 @@ fn url(text: &str) -> Result<Url, Error> {
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https://"))
         .ok_or_else(|| wrong(&"not a URL of https"))?
         .1;
-    if rest.contains(|c: char| c.is_control() || c.is_whitespace() || c == '@') {
-        return Err(wrong(&"spaces, and names of users, have no place in it"));
+    if rest.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Err(wrong(&"spaces and control characters have no place in it"));
+    }
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err(wrong(&"names of users have no place in it"));
+    }
+    if authority.starts_with('[') && authority.contains('%') {
+        return Err(zone(text));
     }
     if rest.starts_with('/') || rest.contains('\\') {
         return Err(wrong(&"not HOST:PORT after https://"));

@@ -643,6 +643,46 @@ fn the_host_in_other_letters_and_with_its_port_is_the_same() {
     }
 }
 
+/// What is signed can be verified: the signer has the bounds of the verifier.
+#[test]
+fn what_would_not_be_verified_is_not_signed() {
+    let folder = acquainted();
+    let text = String::from_utf8(REQUEST.to_vec()).unwrap();
+    for host in ["[::1", "h:99999", "a..b", ".a", "a..", "[fe80::1%eth0]", "h:https", "[::1]x"] {
+        let text = text.replace("bank.example", host);
+        agent_with(&folder, "http sign -o bad --home alice", text.as_bytes()).exits(2).tells("host");
+    }
+    for host in ["[::1]", "h:65535", "a.", "[2001:db8::1]:8443"] {
+        let text = text.replace("bank.example", host);
+        agent_with(&folder, "http sign -o good --force --home alice", text.as_bytes()).exits(0);
+        folder.run("agent http verify good --home bob").exits(0);
+    }
+    // Three are there, and three are added.
+    for (more, code) in [(126, 0), (128, 0), (250, 0), (251, 2), (253, 2), (254, 3)] {
+        let text = text.replacen("\r\n", &format!("\r\n{}", "X-A: b\r\n".repeat(more)), 1);
+        agent_with(&folder, "http sign -o good --force --home alice", text.as_bytes()).exits(code);
+        if code == 0 {
+            folder.run("agent http verify good --home bob").exits(0);
+        }
+    }
+    let long = "a".repeat(33_000);
+    for options in [format!("--label {long}"), format!("--tag {long}")] {
+        agent_with(&folder, &format!("http sign {options} -o bad --home alice"), REQUEST)
+            .exits(2)
+            .tells("at most");
+    }
+    // Nobody could tell the second from the first.
+    agent_with(&folder, "http sign -o good --force --home alice", REQUEST).exits(0);
+    let once = folder.read("good");
+    agent_with(&folder, "http sign --label second -o bad --home alice", &once).exits(2).tells("tag");
+    let large = format!(
+        "POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 4194000\r\n\r\n{}",
+        "x".repeat(4_194_000)
+    );
+    agent_with(&folder, "http sign -o bad --home alice", large.as_bytes()).exits(2);
+    assert!(!folder.exists("bad"));
+}
+
 const RESPONSE: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"paid\":true}";
 
@@ -719,6 +759,36 @@ fn a_response_to_one_body_is_no_answer_to_another() {
         signed.lines().find(|line| line.to_ascii_lowercase().starts_with("content-digest:")).unwrap();
     folder.write("digested", other.replacen("\r\n", &format!("\r\n{digest}\r\n"), 1));
     assert_eq!(reason(&folder, "http verify response --request digested --home bob"), "uncovered");
+}
+
+/// As it is when it is verified itself.
+#[test]
+fn the_request_that_is_answered_is_read_as_servers_read_it() {
+    let folder = acquainted();
+    agent_with(&folder, "http sign -o request --home bob", REQUEST).exits(0);
+    let sign = || agent_with(&folder, "http sign --request asked -o response --force --home alice", RESPONSE);
+    let verify = "http verify response --request asked --home bob";
+    let asked = String::from_utf8(folder.read("request")).unwrap();
+    folder.write("asked", &asked);
+    sign().exits(0);
+    for (change, expected) in [
+        (asked.replace("\"amount\":5", "\"amount\":6"), "wrong-digest"),
+        (asked.replace("{\"amount\":5}", "").replace("Length: 12", "Length: 0"), "wrong-digest"),
+        (asked.replace("Length: 12", "Length: 2"), "bad-form"),
+        (asked.replace("Length: 12", "Length: 120"), "bad-form"),
+        (asked.replace("{\"amount\":5}", ""), "bad-form"),
+        (asked.replace("Content-Length: 12", "Transfer-Encoding: chunked"), "bad-form"),
+        (asked.replace("Content-Length: 12", "Content-Length: 12\r\nTransfer-Encoding: chunked"), "bad-form"),
+        (asked.replace("Host: bank.example", "Host: bank.example\r\nHost: evil.example"), "bad-form"),
+        (asked.replace("Content-Length: 12\r\n", ""), "bad-form"),
+    ] {
+        folder.write("asked", &change);
+        assert_eq!(reason(&folder, verify), expected, "{change}");
+        sign().exits(2);
+        folder.write("asked", &asked);
+        sign().exits(0);
+    }
+    folder.run(&format!("agent {verify}")).exits(0);
 }
 
 #[test]

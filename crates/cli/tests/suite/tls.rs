@@ -627,7 +627,7 @@ fn a_server_whose_reports_nobody_reads_goes_on() {
     let path = "x".repeat(2000);
     for _ in 0..60 {
         let mut stream = server.call(&folder);
-        stream.write_all(format!("GET /{path} HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+        stream.write_all(format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -665,7 +665,7 @@ fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
     folder.write("www/large", &large);
     let mut server = Server::start(&folder, "--root www --timeout 60");
     let mut stream = server.call(&folder);
-    stream.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+    stream.write_all(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut answer = vec![0; 1000];
     stream.read_exact(&mut answer).unwrap();
     server.signal(Signal::TERM);

@@ -93,6 +93,43 @@ fn an_answer_that_is_not_whole_or_not_http_is_refused_with_its_reason() {
     }
 }
 
+/// The words are ours, not those of a library, and tell what to look at.
+#[test]
+fn an_answer_that_is_not_http_is_told_of_in_plain_words() {
+    let folder = with_chain("ecdsa-p256");
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (answer, words) in [
+        ("SSH-2.0-OpenSSH\r\n".to_owned(), "it does not begin with HTTP/1.1 or HTTP/1.0"),
+        ("HTTP/2 200 OK\r\n\r\n".into(), "it does not begin with HTTP/1.1 or HTTP/1.0"),
+        ("HTTP/1.1 2x0 OK\r\n\r\n".into(), "three digits"),
+        ("HTTP/1.1 099 OK\r\n\r\n".into(), "status"),
+        ("HTTP/1.1 200 OK\r\nContent-Length : 4\r\n\r\nbody".into(), "name of a field"),
+        ("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\nbody".into(), "value of a field"),
+        ("HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\nbody".into(), "value of a field"),
+        (format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(300)), "fields"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody".into(), "Content-Length"),
+        (format!("{chunked}0x4\r\nbody\r\n0\r\n\r\n"), "malformed chunk"),
+        (format!("{chunked}-4\r\nbody\r\n0\r\n\r\n"), "malformed chunk"),
+        (format!("{chunked}\r\nbody\r\n0\r\n\r\n"), "malformed chunk"),
+        (format!("{chunked}1ffffffffffffffff\r\nbody\r\n0\r\n\r\n"), "malformed chunk"),
+        (format!("{chunked}4\r\nbodyXX0\r\n\r\n"), "malformed chunk"),
+        (format!("{chunked}4\nbody\n0\n\n"), "malformed chunk"),
+        (format!("{chunked}4\r\nbody\n0\r\n"), "malformed chunk"),
+        (format!("{chunked}4\r\nbodyXX"), "malformed chunk"),
+        (format!("{chunked}what is this"), "malformed chunk"),
+        (format!("{chunked}{}4", "0".repeat(300)), "malformed chunk"),
+    ] {
+        let told = outcome(&folder, &answer, true).unwrap_err();
+        assert!(told.starts_with("not-http: localhost") && told.contains(words), "{answer:?}: {told}");
+        assert!(!told.contains("http parse") && !told.contains("cut off"), "{told}");
+    }
+    // Where the line of a length may still come, the answer was cut off.
+    for rest in ["", "4", "4\r", "4\r\nbody", "4\r\nbody\r", "4\r\nbody\r\n"] {
+        let told = outcome(&folder, format!("{chunked}{rest}"), true).unwrap_err();
+        assert!(told.starts_with("truncated: ") && told.contains("cut off"), "{rest:?}: {told}");
+    }
+}
+
 #[test]
 fn identity_is_asked_for_and_other_codings_are_named() {
     let folder = with_chain("ecdsa-p256");
@@ -211,7 +248,7 @@ fn the_server_speaks_http_as_it_is_written() {
     }
     // Another protocol, whose client would take an answer in this one for noise.
     assert_eq!(of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "");
-    let long = of(&format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(20_000)));
+    let long = of(&format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(20_000)));
     assert!(long.starts_with("HTTP/1.1 431 "), "{long}");
     for (what, status, bytes) in [("GET /", 200, 12), ("GET /", 200, 12), ("HEAD /", 200, 0)] {
         let told = server.tells();
@@ -223,6 +260,37 @@ fn the_server_speaks_http_as_it_is_written() {
     }
     let told = std::iter::repeat_with(|| server.tells()).find(|told| told["what"] == "no request").unwrap();
     assert_eq!(told["status"], 400);
+}
+
+/// RFC 9112, section 3.2.
+#[test]
+fn a_request_without_its_one_host_is_a_bad_request() {
+    let folder = with_chain("ecdsa-p256");
+    let mut server = Server::start(&folder, "");
+    let of = |request: &str| answer(&server, &folder, request);
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 200),
+        ("GET / HTTP/1.1\r\nhost: [::1]:8443\r\n\r\n", 200),
+        ("GET / HTTP/1.0\r\n\r\n", 200),
+        ("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n", 200),
+        ("GET / HTTP/1.1\r\n\r\n", 400),
+        ("HEAD / HTTP/1.1\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody", 400),
+        ("GET https://localhost/ HTTP/1.1\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a.example\r\nX: y\r\nhOST: b.example\r\n\r\n", 400),
+        ("GET / HTTP/1.0\r\nHost: a.example\r\nHost: b.example\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a.example, b.example\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: me@a.example\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a.example/b\r\n\r\n", 400),
+        ("GET / HTTP/1.1\r\nHost: a.example:99999\r\n\r\n", 400),
+    ] {
+        let (told, minor) = (of(request), u8::from(request.contains("/1.1")));
+        assert!(told.starts_with(&format!("HTTP/1.{minor} {status} ")), "{request:?}: {told}");
+    }
+    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["status"] == 400).unwrap();
+    assert_eq!(told["what"], "no request");
 }
 
 #[test]
@@ -252,6 +320,11 @@ fn urls_are_read_as_everybody_reads_them() {
         "https://localhost./",
         "hTTps://localhost.:443?a",
         "https://127.0.0.1/",
+        // Only before the host an at sign ends the name of a user (RFC 3986, section 3.2.1).
+        "https://localhost/@scope/package",
+        "https://localhost?to=me@bank.example",
+        "https://localhost/a?b=/c@d",
+        "https://localhost/#@",
     ] {
         get(url).exits(0);
     }
@@ -277,10 +350,19 @@ fn urls_are_read_as_everybody_reads_them() {
         ("https://xn--a/", "not HOST:PORT"),
         ("https://[::1/", "not HOST:PORT"),
         ("https://user:word@localhost/", "names of users"),
+        ("https://user@localhost", "names of users"),
+        ("https://@localhost?x", "names of users"),
+        ("https://localhost../", "neither a name nor an address"),
+        ("https://localhost...", "neither a name nor an address"),
+        ("https://b\u{fc}cher.example../", "neither a name nor an address"),
+        ("https://[fe80::1%25eth0]/", "zone"),
+        ("https://[fe80::1%eth0]:443/a", "zone"),
     ] {
         get(url).exits(2).tells(part);
     }
     let line = format!("tls scan LOCALHOST.:{port} --connect-to 127.0.0.1:{port}");
     folder.run(&line).exits(0);
     folder.run("tls scan a_\u{ad}:").exits(2).tells("not HOST:PORT");
+    folder.run(&format!("tls scan localhost..:{port}")).exits(2).tells("neither a name nor an address");
+    folder.run("tls scan [fe80::1%eth0]:443").exits(2).tells("zone");
 }

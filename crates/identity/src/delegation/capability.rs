@@ -181,13 +181,13 @@ impl Test {
     ///
     /// # Errors
     ///
-    /// [`Reason::BadForm`](crate::Reason::BadForm) for a hierarchical one with dot segments, empty ones or encoded separators: no text would be
-    /// below it.
+    /// [`Reason::BadForm`](crate::Reason::BadForm) for a hierarchical one of which a segment is empty, is read as dots and white space alone, hides a
+    /// separator or a control character, or has a malformed escape: no text would be below it.
     pub fn prefix(text: &str) -> Result<Self> {
         match !hierarchy::is_hierarchical(text) || hierarchy::is_unambiguous(text) {
             true => Ok(Self::Prefix(text.to_owned())),
             false => Err(bad(format_args!(
-                "nothing is below {text:?}: it has dot segments, empty ones or encoded separators"
+                "nothing is below {text:?}: it has dot segments, empty ones, hidden separators or malformed escapes"
             ))),
         }
     }

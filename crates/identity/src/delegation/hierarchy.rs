@@ -37,22 +37,90 @@ pub(super) fn is_unambiguous(text: &str) -> bool {
     let mut segments = path.split('/');
     // A folder ends with an empty segment.
     let last = segments.next_back().unwrap_or_default();
-    segments.all(|segment| !segment.is_empty() && is_plain(segment)) && is_plain(last)
+    segments.all(is_plain) && (last.is_empty() || is_plain(last))
 }
 
-/// Returns true if a segment is no way up, and hides no separator, under any number of escapes.
+/// Returns true if a segment is a name to every reader: no way up, nothing that is left out, and no separator within.
 fn is_plain(segment: &str) -> bool {
-    // Servers cut parameters off.
-    let name = segment.split(';').next().unwrap_or_default();
-    let hidden = |escape: &str| {
-        let mut rest = escape;
-        while let Some(inner) = rest.strip_prefix("25") {
-            rest = inner;
+    let Some(text) = as_read(segment) else { return false };
+    let name = without_parameters(&text);
+    !text.contains(|one: char| matches!(one, '/' | '\\') || one.is_control())
+        && !name.bytes().all(|one| matches!(one, b'.' | b' '))
+}
+
+/// The name in a segment, without the parameters that servers cut off.
+#[inline(never)]
+pub(super) fn without_parameters(segment: &str) -> &str {
+    segment.find(';').map_or(segment, |at| &segment[..at])
+}
+
+/// Returns a segment as the most lenient reader has it: without escapes, however often they are escaped, and with look-alikes replaced. `None` if
+/// an escape is malformed, or its bytes are not UTF-8.
+fn as_read(segment: &str) -> Option<String> {
+    let mut bytes = segment.as_bytes();
+    while let [byte, rest @ ..] = bytes {
+        if *byte == b'%' && !matches!(rest, [high, low, ..] if byte_of(*high, *low).is_some()) {
+            return None;
         }
-        let code = rest.get(..2).map(str::to_ascii_lowercase);
-        matches!(code.as_deref(), Some("00" | "2e" | "2f" | "5c"))
-    };
-    !matches!(name, "." | "..")
-        && !segment.contains(|one: char| one == '\\' || one.is_control())
-        && !segment.split('%').skip(1).any(hidden)
+        bytes = rest;
+    }
+    let mut text = segment.to_owned();
+    loop {
+        let read: String = decoded(&text)?.chars().map(resembled).collect();
+        if read == text {
+            return Some(text);
+        }
+        text = read;
+    }
+}
+
+/// Decodes escapes, and those that come of it.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        bytes.push(byte);
+        while let [.., b'%', high, low] = bytes[..]
+            && let Some(byte) = byte_of(high, low)
+        {
+            bytes.truncate(bytes.len() - 3);
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The byte of two hexadecimal digits.
+fn byte_of(high: u8, low: u8) -> Option<u8> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
+}
+
+/// The ASCII character that readers may take a character for: compatibility forms (NFKC), full stops of other scripts, slashes that old
+/// encodings have as one, and a space for blanks and for what is not seen.
+fn resembled(one: char) -> char {
+    match one {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(one) - 0xfee0).unwrap_or(one),
+        '\u{2024}'..='\u{2026}'
+        | '\u{3002}'
+        | '\u{fe12}'
+        | '\u{fe19}'
+        | '\u{fe30}'
+        | '\u{fe52}'
+        | '\u{ff61}' => '.',
+        '\u{2044}' | '\u{2215}' | '\u{29f8}' => '/',
+        '\u{2216}' | '\u{29f5}' | '\u{29f9}' | '\u{fe68}' => '\\',
+        '\u{37e}' | '\u{fe54}' => ';',
+        '\u{fe6a}' => '%',
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' => ' ',
+        blank if blank.is_whitespace() && !blank.is_control() => ' ',
+        other => other,
+    }
 }

@@ -1,5 +1,6 @@
 //! What a capability covers: texts in segments, exact or below a prefix.
 
+use super::hierarchy::without_parameters;
 use crate::error::bad;
 use crate::{Error, Result};
 use core::fmt;
@@ -12,7 +13,7 @@ const MAX_LEN: usize = 4096;
 ///
 /// Segments are separated by `/`. `*` is a wildcard only as the whole last segment, after at least one other; anywhere
 /// else it is refused, so that none is granted by accident. A wildcard stands for one or more segments of ASCII letters,
-/// digits and `-._~!$&'()+,;=:@`, none of which is `.` or `..`: what needs more must be granted exactly.
+/// digits and `-._~!$&'()+,;=:@`, none of which is empty, `.` or `..` before its first `;`: what needs more must be granted exactly.
 ///
 /// ```
 /// use gambeson_identity::delegation::Pattern;
@@ -64,7 +65,7 @@ impl Pattern {
 
 /// A segment that every reader takes for the same: no escapes, no way up, nothing empty.
 fn plain(segment: &str) -> bool {
-    !matches!(segment, "" | "." | "..")
+    !matches!(without_parameters(segment), "" | "." | "..")
         && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,;=:@".contains(&byte))
 }
 
@@ -113,12 +114,24 @@ mod tests {
     #[test]
     fn a_prefix_ends_at_a_segment_and_has_no_way_up() {
         let below = pattern("a/b/*");
-        for text in ["a/b/c", "a/b/c/d", "a/b/..."] {
+        for text in ["a/b/c", "a/b/c/d", "a/b/...", "a/b/c;d"] {
             assert!(below.matches(text), "{text}");
         }
-        for text in
-            ["a/b", "a/b/", "a/bc", "a/b/c/", "a/b//c", "a/b/..", "a/b/c/../d", "a/b/.", "a/b/%2e", "a/b/*"]
-        {
+        for text in [
+            "a/b",
+            "a/b/",
+            "a/bc",
+            "a/b/c/",
+            "a/b//c",
+            "a/b/..",
+            "a/b/c/../d",
+            "a/b/.",
+            "a/b/%2e",
+            "a/b/*",
+            "a/b/..;c/d",
+            "a/b/.;",
+            "a/b/;c",
+        ] {
             assert!(!below.matches(text), "{text}");
         }
         assert!(pattern("a/..").matches("a/.."));

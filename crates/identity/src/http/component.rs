@@ -14,28 +14,11 @@ use sfv::{BareItem, Dictionary, Item, ItemSerializer, ListEntry, ListSerializer,
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
 
 /// Fields whose values are dictionaries, which the parameter `sf` is understood for.
-const DICTIONARIES: [&str; 8] = [
-    "accept-signature",
-    "content-digest",
-    "priority",
-    "repr-digest",
-    "signature",
-    "signature-input",
-    "want-content-digest",
-    "want-repr-digest",
-];
+const DICTIONARIES: &str = "accept-signature content-digest priority repr-digest signature signature-input want-content-digest \
+    want-repr-digest";
 
-const DERIVED: [&str; 9] = [
-    "@authority",
-    "@method",
-    "@path",
-    "@query",
-    "@query-param",
-    "@request-target",
-    "@scheme",
-    "@status",
-    "@target-uri",
-];
+const DERIVED: &str =
+    "@authority @method @path @query @query-param @request-target @scheme @status @target-uri";
 
 /// A part of a message that a signature covers: a field such as `content-digest`, or a derived component such as
 /// `@method`, with parameters: `"@query-param";name="id"`, `"signature";key="sig1";req`, `"x-odd";bs`.
@@ -99,7 +82,7 @@ impl Component {
             |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9') || b"!#$%&'*+-.^_`|~".contains(&byte);
         let fits = match self.name.starts_with('@') {
             true => {
-                DERIVED.contains(&self.name.as_str())
+                is_among(DERIVED, &self.name)
                     && !of_field
                     && self.query.is_some() == (self.name == "@query-param")
             }
@@ -108,7 +91,7 @@ impl Component {
                     && self.name.bytes().all(token)
                     && self.query.is_none()
                     && usize::from(self.bs) + usize::from(self.sf) + usize::from(self.key.is_some()) <= 1
-                    && (!self.sf || DICTIONARIES.contains(&self.name.as_str()))
+                    && (!self.sf || is_among(DICTIONARIES, &self.name))
             }
         };
         match fits {
@@ -247,6 +230,10 @@ fn parameters(query: &str) -> Result<Map<String, Value>> {
         found.insert(name, if once { encode(&value).into() } else { Value::Null });
     }
     Ok(found)
+}
+
+fn is_among(names: &str, name: &str) -> bool {
+    names.split(' ').any(|one| one == name)
 }
 
 /// A member of a dictionary by itself, without its key.

@@ -2,37 +2,17 @@
 
 use super::{MAX_FIELDS, MAX_HEAD, too_large};
 use crate::Result;
+use crate::did::is_plain;
 use crate::error::bad;
+use crate::kdf::decimal;
+
+// Lists of names are one text each: pointers make the WebAssembly module larger.
 
 /// Singleton fields: where one is repeated, some servers take the first value and some the last (RFC 9110, §5.3).
-const SINGLE: [&str; 26] = [
-    "age",
-    "authorization",
-    "content-length",
-    "content-location",
-    "content-range",
-    "content-type",
-    "date",
-    "etag",
-    "expires",
-    "from",
-    "host",
-    "if-modified-since",
-    "if-range",
-    "if-unmodified-since",
-    "last-modified",
-    "location",
-    "max-forwards",
-    "origin",
-    "proxy-authorization",
-    "range",
-    "referer",
-    "retry-after",
-    "server",
-    "set-cookie2",
-    "upgrade-insecure-requests",
-    "user-agent",
-];
+const SINGLE: &str = "age authorization content-length content-location content-range content-type date etag expires from \
+    host if-modified-since if-range if-unmodified-since last-modified location max-forwards origin \
+    proxy-authorization range referer retry-after server set-cookie2 upgrade-insecure-requests user- \
+    agent";
 
 /// A request or a response: what of it can be signed.
 ///
@@ -104,10 +84,15 @@ impl<'a> Message<'a> {
     }
 
     /// Refuses ambiguous framing, by which another reader could find other content or another value: a length that is not the body's, a transfer
-    /// coding, a repeated singleton field.
+    /// coding, a repeated singleton field. Here or in the request that is answered.
     #[inline(never)]
     fn check_framing(&self) -> Result<()> {
-        if let Some(name) = SINGLE.into_iter().find(|name| self.field(name).count() > 1) {
+        self.check_own_framing()?;
+        self.request.map_or(Ok(()), Self::check_framing)
+    }
+
+    fn check_own_framing(&self) -> Result<()> {
+        if let Some(name) = SINGLE.split(' ').find(|name| self.field(name).count() > 1) {
             return Err(bad(format_args!("the message has more than one field {name}")));
         }
         if self.has("transfer-encoding") {
@@ -166,7 +151,8 @@ pub(super) struct Uri<'a> {
 
 impl<'a> Uri<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self> {
-        let refused = || bad("the target URI is not an absolute URI of http or https");
+        let refused =
+            || bad("the target is no absolute URI of http or https whose host is a name or an address");
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains('#') {
             return Err(refused());
         }
@@ -179,10 +165,8 @@ impl<'a> Uri<'a> {
             None => (rest, None),
         };
         let path = if path.is_empty() { "/" } else { path };
-        let of_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:%[]".contains(&byte);
         let uri = Self { scheme, authority, path, query };
-        let of_http = matches!(uri.scheme.as_str(), "http" | "https");
-        match of_http && authority.bytes().all(of_host) && !uri.authority().is_empty() {
+        match matches!(uri.scheme.as_str(), "http" | "https") && is_authority(authority) {
             true => Ok(uri),
             false => Err(refused()),
         }
@@ -196,5 +180,88 @@ impl<'a> Uri<'a> {
             Some(host) => host.to_owned(),
             None => authority,
         }
+    }
+}
+
+/// Returns true for a host with or without a port: no user, no empty label, no zone of an address (RFC 3986, §3.2).
+fn is_authority(text: &str) -> bool {
+    let (is_host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => (is_ipv6(address), port),
+        None => {
+            let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            let mut labels = name.strip_suffix('.').unwrap_or(name).split('.');
+            (is_plain(name, b"") && !name.contains('@') && labels.all(|label| !label.is_empty()), port)
+        }
+    };
+    let is_port = |digits: &str| digits.is_empty() || decimal(digits).is_some_and(|port| port <= 65535);
+    is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
+}
+
+/// Returns true for an address of IPv6 (RFC 3986, §3.2.2). Not that of the standard library, which is long: the WebAssembly module is small.
+fn is_ipv6(text: &str) -> bool {
+    // Groups before and behind the gap, if there is one.
+    let (mut groups, mut gap, mut rest) = (0, false, text);
+    if let Some(behind) = text.strip_prefix("::") {
+        (gap, rest) = (true, behind);
+    }
+    while !rest.is_empty() {
+        let (group, behind) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+        match group.len() {
+            1..=4 if group.bytes().all(|digit| digit.is_ascii_hexdigit()) => groups += 1,
+            _ if behind.is_empty() && is_ipv4(group) => groups += 2,
+            _ => return false,
+        }
+        rest = match behind.strip_prefix("::") {
+            Some(behind) if !gap => {
+                gap = true;
+                behind
+            }
+            _ if behind == ":" => return false,
+            _ => behind.strip_prefix(':').unwrap_or_default(),
+        };
+    }
+    if gap { groups < 8 } else { groups == 8 }
+}
+
+fn is_ipv4(text: &str) -> bool {
+    let mut bytes = 0;
+    text.split('.').all(|byte| {
+        bytes += 1;
+        decimal(byte).is_some_and(|byte| byte <= 255)
+    }) && bytes == 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::Ipv6Addr;
+
+    /// The standard library, which is right, on each text of these pieces.
+    #[test]
+    fn addresses_are_those_of_the_standard_library() {
+        let pieces = [
+            "",
+            ":",
+            "::",
+            "0",
+            "1:2:3",
+            "ffff",
+            "12345",
+            "g",
+            "1.2.3.4",
+            "256.1.1.1",
+            "1.2.3",
+            "01.2.3.4",
+            ":4:5:6:7",
+        ];
+        let mut addresses = 0;
+        let count = pieces.len();
+        for n in 0..count.pow(4) {
+            let text: String = (0..4).map(|digit| pieces[n / count.pow(digit) % count]).collect();
+            let expected = text.parse::<Ipv6Addr>().is_ok();
+            assert_eq!(is_ipv6(&text), expected, "{text}");
+            addresses += usize::from(expected);
+        }
+        assert!(addresses > 100, "{addresses}");
     }
 }

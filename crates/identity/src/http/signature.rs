@@ -6,7 +6,7 @@ use super::{
     MAX_COMPONENTS, MAX_HEAD, MAX_SIGNATURES, OF_CONTENT, Policy, bound_components, dictionary, too_large,
 };
 use crate::error::bad;
-use crate::{Algorithm, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey};
+use crate::{Algorithm, Did, DidUrl, Error, Reason, Result, Timestamp, VerifyingKey};
 use sfv::{BareItem, Dictionary, InnerList, Item, ListEntry};
 
 /// The longest nonce, in bytes of text.
@@ -38,9 +38,13 @@ fn text<'a>(input: &'a InnerList, name: &str) -> Option<&'a str> {
     }
 }
 
-/// The signature that the policy speaks of. Of several it is the one that can be read here: with ML-DSA, by a key that a DID names.
-pub(super) fn choose(message: &Message<'_>, policy: &Policy) -> Result<(String, InnerList)> {
-    let mut found = inputs(message, policy.tag.as_deref())?;
+/// The signature that a policy with this tag and signer speaks of. Of several it is the one that can be read here: with ML-DSA, by a key that a DID names.
+pub(super) fn choose(
+    message: &Message<'_>,
+    tag: Option<&str>,
+    signer: Option<&Did>,
+) -> Result<(String, InnerList)> {
+    let mut found = inputs(message, tag)?;
     if found.len() > 1 {
         let signatures = dictionary(message, "signature")?;
         found.retain(|(label, input)| {
@@ -49,9 +53,9 @@ pub(super) fn choose(message: &Message<'_>, policy: &Policy) -> Result<(String, 
                 Some(BareItem::String(name)) => algorithm_of(name.as_str()).is_some(),
                 Some(_) => false,
             };
-            let signer = text(input, "keyid").and_then(|id| DidUrl::of_key(id).ok());
+            let key = text(input, "keyid").and_then(|id| DidUrl::of_key(id).ok());
             known
-                && signer.is_some_and(|it| policy.signer.as_ref().is_none_or(|did| did == it.did()))
+                && key.is_some_and(|it| signer.is_none_or(|did| did == it.did()))
                 && bytes_of(&signatures, label).is_ok_and(has_length)
         });
     }
@@ -209,7 +213,7 @@ impl Signature {
         }
         if message.body.is_some_and(|body| !body.is_empty()) {
             required.push("content-digest".parse()?);
-            for name in OF_CONTENT.into_iter().filter(|name| message.has(name)) {
+            for name in OF_CONTENT.split(' ').filter(|name| message.has(name)) {
                 required.push(name.parse()?);
             }
         }

@@ -823,13 +823,37 @@ fn chains_and_approvals_permit_or_refuse_as_the_file_says() {
     measures(&mut file, &cast);
     approvals(&mut file, &cast);
     hierarchies(&mut file, &cast);
+    parameters_of_segments(&mut file, &cast);
     assert_eq!(file.surprises, Vec::<String>::new());
     let of = |result: &str| {
         let decided = file.vectors.iter().filter(|vector| vector["kind"] == "authorize");
         decided.filter(|vector| vector["result"] == result).count()
     };
-    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (295, 37, 146));
-    vector_file::committed("delegation", file.vectors, 295);
+    assert_eq!((file.vectors.len(), of("accept"), of("reject")), (349, 44, 192));
+    vector_file::committed("delegation", file.vectors, 349);
+}
+
+/// A pattern that ends with `/*` covers no text whose segments are ways up once a server has cut their parameters off.
+fn parameters_of_segments(file: &mut File, cast: &Cast) {
+    let Cast { root, middle, .. } = cast;
+    let granted =
+        Delegation { capabilities: vec![capability("tools/call/files/*", vec![])], ..grant(middle) };
+    let chain = file.token("root-to-middle-for-all-files", granted.sign(root, None).unwrap());
+    for (id, name, permitted) in [
+        ("a-name-with-parameters", "files/a;b=c", true),
+        ("a-way-up-with-parameters", "files/..;b/pay", false),
+        ("a-way-to-itself-with-parameters", "files/a/.;", false),
+        ("parameters-alone", "files/;a/b", false),
+    ] {
+        let call = Call::new("tools/call", name, Map::new());
+        let action = Action::new(middle, call, BANK, NOW).unwrap().under(middle, &[&chain]);
+        let vector = json!({
+            "kind": "authorize", "payload": String::from_utf8(action.to_json()).unwrap(),
+            "token": action.sign(middle).unwrap(), "now": NOW.0, "chain": ["root-to-middle-for-all-files"], "approvals": [],
+            "status": {}, "roots": [{"resource": BANK, "did": root.did().as_str()}],
+        });
+        file.add(&format!("pattern-and-{id}"), vector, (!permitted).then_some("not-permitted"));
+    }
 }
 
 /// A prefix of paths and of URLs is one of segments; a text that is read in two ways is below none.
@@ -873,6 +897,55 @@ fn hierarchies(file: &mut File, cast: &Cast) {
         ("empty-segment", "folder", "/home/alice//a", false),
         ("end-of-text", "folder", "/home/alice/a\0b", false),
         ("escaped-end-of-text", "folder", "/home/alice/a%00b", false),
+        ("half-an-escape", "folder", "/home/alice/100%", false),
+        ("an-escape-without-digits", "folder", "/home/alice/%zz", false),
+        ("an-escape-of-one-digit", "folder", "/home/alice/%2/b", false),
+        ("an-escape-of-ecmascript", "folder", "/home/alice/%u002e%u002e/bob", false),
+        ("an-overlong-way-up", "folder", "/home/alice/%c0%ae%c0%ae/bob", false),
+        ("a-twice-escaped-overlong-way-up", "folder", "/home/alice/%25c0%25ae%25c0%25ae/bob", false),
+        ("an-overlong-separator", "folder", "/home/alice/..%e0%80%afbob", false),
+        ("an-escaped-byte-that-is-no-text", "folder", "/home/alice/a%ff", false),
+        ("escaped-text", "folder", "/home/alice/b%c3%bccher.txt", true),
+        ("an-escaped-tab", "folder", "/home/alice/.%09./bob", false),
+        ("an-escaped-delete", "folder", "/home/alice/a%7f", false),
+        ("an-escaped-control-beyond-ascii", "folder", "/home/alice/a%c2%85b", false),
+        ("a-twice-escaped-line-feed", "folder", "/home/alice/a%250ab", false),
+        ("a-way-up-escaped-in-its-digits", "folder", "/home/alice/%%32%65./bob", false),
+        ("a-way-up-escaped-digit-by-digit", "folder", "/home/alice/%25%32%65./bob", false),
+        ("an-escaped-separator-behind-a-malformed-escape", "folder", "/home/alice/%25zz%252f..", false),
+        ("an-escaped-end-of-a-way-up", "folder", "/home/alice/..%3ba/bob", false),
+        ("nothing-but-parameters", "folder", "/home/alice/;a=b/c", false),
+        ("a-way-up-and-a-space", "folder", "/home/alice/.. /bob", false),
+        ("a-space-in-a-way-up", "folder", "/home/alice/.%20./bob", false),
+        ("a-no-break-space-in-a-way-up", "folder", "/home/alice/.%c2%a0./bob", false),
+        ("a-zero-width-space-in-a-way-up", "folder", "/home/alice/.\u{200b}./bob", false),
+        ("an-escaped-byte-order-mark-in-a-way-up", "folder", "/home/alice/.%ef%bb%bf./bob", false),
+        ("a-soft-hyphen-in-a-way-up", "folder", "/home/alice/.\u{ad}./bob", false),
+        ("three-dots", "folder", "/home/alice/.../bob", false),
+        ("a-space-alone", "folder", "/home/alice/ /bob", false),
+        ("a-space-in-a-name", "folder", "/home/alice/a b.txt", true),
+        ("an-escaped-space-in-a-name", "folder", "/home/alice/a%20b.txt", true),
+        ("dots-of-full-width", "folder", "/home/alice/\u{ff0e}\u{ff0e}/bob", false),
+        ("escaped-dots-of-full-width", "folder", "/home/alice/%ef%bc%8e%EF%BC%8E/bob", false),
+        ("one-dot-leaders", "folder", "/home/alice/\u{2024}\u{2024}/bob", false),
+        ("a-two-dot-leader", "folder", "/home/alice/\u{2025}/bob", false),
+        ("an-ellipsis", "folder", "/home/alice/\u{2026}/bob", false),
+        ("small-full-stops", "folder", "/home/alice/\u{fe52}\u{fe52}/bob", false),
+        ("ideographic-full-stops", "folder", "/home/alice/\u{3002}\u{3002}/bob", false),
+        ("half-width-full-stops", "folder", "/home/alice/\u{ff61}.\u{200d}/bob", false),
+        ("vertical-dots", "folder", "/home/alice/\u{fe30}/bob", false),
+        ("an-ideographic-full-stop-in-a-name", "folder", "/home/alice/\u{30e2}\u{3002}", true),
+        ("separators-of-full-width", "folder", "/home/alice/..\u{ff0f}bob", false),
+        ("backslashes-of-full-width", "folder", "/home/alice/a\u{ff3c}..\u{ff3c}b", false),
+        ("division-slashes", "folder", "/home/alice/\u{2215}..\u{2215}bob", false),
+        ("fraction-slashes", "folder", "/home/alice/a%e2%81%84..", false),
+        ("set-minus", "folder", "/home/alice/..\u{2216}bob", false),
+        ("an-escape-of-full-width", "folder", "/home/alice/\u{ff05}2e\u{ff05}2e/bob", false),
+        ("an-escape-in-digits-of-full-width", "folder", "/home/alice/%ef%bc%85\u{ff12}\u{ff45}./bob", false),
+        ("a-percent-sign-of-full-width", "folder", "/home/alice/100\u{ff05}", true),
+        ("an-overlong-way-up-in-a-page", "page", "https://bank.example/a/%c0%ae%c0%ae/b", false),
+        ("dots-of-full-width-in-a-page", "page", "https://bank.example/a/\u{ff0e}\u{ff0e}/b", false),
+        ("half-an-escape-in-a-query", "page", "https://bank.example/a/b?c=100%", true),
         ("name-itself", "name", "/home/alice", true),
         ("below-a-name", "name", "/home/alice/a", true),
         ("longer-name", "name", "/home/alice2", false),

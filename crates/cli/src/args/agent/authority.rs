@@ -136,7 +136,8 @@ pub struct Grant {
     #[arg(long, value_name = "POINTER=LIST", value_parser = one_of)]
     pub one_of: Vec<Caveat>,
     /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again). A prefix that begins with / or contains ://
-    /// ends where a segment ends: /path=/home/al permits /home/al/x, not /home/alice, and nothing with .. in it
+    /// ends where a segment ends: /path=/home/al permits /home/al/x, not /home/alice, and nothing with .. in it, in whatever spelling, or with a % that
+    /// begins no escape
     #[arg(long, value_name = "POINTER=TEXT", value_parser = prefix)]
     pub prefix: Vec<Caveat>,
     /// Only with an approval by one of these, none of whom this right was granted to (may be given again)
