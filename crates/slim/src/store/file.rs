@@ -142,4 +142,85 @@ mod tests {
         let kept = FileStore::open(&path).unwrap().row([1; 16], 0, 9).await.unwrap();
         assert_eq!(kept, BTreeMap::from([(2, vec![3])]));
     }
+
+    /// A store with some rows, and its bytes.
+    async fn filled(path: &Path) -> Vec<u8> {
+        let store = FileStore::open(path).unwrap();
+        for row in 0..20 {
+            let batch = (0..20).map(|place| (([row; 16], place), Some(vec![row; 300]))).collect();
+            store.apply(batch).await.unwrap();
+        }
+        drop(store);
+        fs::read(path).unwrap()
+    }
+
+    /// Panics are told by a hook of the tests' own, which redb's assertions do not reach.
+    #[tokio::test]
+    async fn a_damaged_file_is_an_error_and_no_panic() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let whole = filled(&path).await;
+        let (mut damaged, mut panics) = (0, 0);
+        for number in 0..600_usize {
+            let mut bytes = whole.clone();
+            // The first pages, in which the structure is, more often than the others.
+            let at = number.wrapping_mul(7_919) % if number % 2 == 0 { 12_288 } else { bytes.len() };
+            bytes[at] ^= 1 << (number % 8);
+            if number % 97 == 0 {
+                bytes.truncate(at + 1);
+            }
+            fs::write(&path, &bytes).unwrap();
+            let store =
+                if number % 3 == 0 { FileStore::open(&path) } else { FileStore::open_read_only(&path) };
+            let Ok(store) = store else {
+                damaged += 1;
+                continue;
+            };
+            for row in 0..20 {
+                panics += usize::from(store.row([row; 16], 0, usize::MAX).await.is_err());
+            }
+            if number % 3 == 0 {
+                let _ = store.apply(Batch::from([(([1; 16], 2), Some(vec![3]))])).await;
+            }
+        }
+        assert!(damaged > 10, "{damaged}, {panics}");
+    }
+
+    #[tokio::test]
+    async fn an_empty_file_is_no_new_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        fs::write(&path, "").unwrap();
+        assert!(matches!(FileStore::open(&path), Err(Error::BadStore)));
+        assert!(matches!(FileStore::open_read_only(&path), Err(Error::BadStore)));
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    #[tokio::test]
+    async fn what_is_opened_to_be_read_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let none = FileStore::open_read_only(&path).unwrap();
+        assert!(none.row([1; 16], 0, 9).await.unwrap().is_empty());
+        assert!(!path.exists());
+        let whole = filled(&path).await;
+        // As a process leaves it that is killed.
+        let store = FileStore::open(&path).unwrap();
+        let killed = fs::read(&path).unwrap();
+        assert!(matches!(FileStore::open_read_only(&path), Err(Error::Store(_))), "one writes it");
+        drop(store);
+        for bytes in [whole, killed] {
+            fs::write(&path, &bytes).unwrap();
+            let (one, other) =
+                (FileStore::open_read_only(&path).unwrap(), FileStore::open_read_only(&path).unwrap());
+            assert_eq!(
+                one.row([7; 16], 3, 2).await.unwrap(),
+                BTreeMap::from([(3, vec![7; 300]), (4, vec![7; 300])])
+            );
+            assert_eq!(other.row([7; 16], 0, usize::MAX).await.unwrap().len(), 20);
+            assert!(one.apply(Batch::new()).await.is_err());
+            drop((one, other));
+            assert!(fs::read(&path).unwrap() == bytes, "nothing was written");
+        }
+    }
 }
