@@ -171,7 +171,7 @@ impl Locked {
 }
 
 /// Whether a file is an age file, and so no text of identities; other text may begin with white space or be armored, too.
-fn is_age_file(bytes: &[u8]) -> bool {
+pub(crate) fn is_age_file(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii_start();
     bytes.starts_with(b"age-encryption.org/") || text.starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----")
 }

@@ -1,7 +1,7 @@
 //! The commands `sign` and `verify`: ML-DSA over files of any size, which are read once and never held.
 
 use crate::args::{Context, Sign, Verify};
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, is_stream};
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
@@ -34,8 +34,9 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
     files::write(&out, &signature, Access::Shared, options.force)?;
     console.report(
         format_args!(
-            "signed {} ({bytes} bytes) with {}: {}",
+            "signed {} ({}) with {}: {}",
             options.file.display(),
+            counted(bytes, "byte"),
             key.algorithm(),
             out.display()
         ),
@@ -72,7 +73,7 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
     let file = options.file.display();
     console.report(
         if verified {
-            format!("verified: {file} ({bytes} bytes) is what the holder of {name} signed")
+            format!("verified: {file} ({}) is what the holder of {name} signed", counted(bytes, "byte"))
         } else {
             format!(
                 "NOT VERIFIED: the signature in {} is not one of {name} on {file}",

@@ -157,7 +157,14 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pem => f.write_str("not PEM"),
-            Self::Label { expected, found } => write!(f, "a PEM file of a {found}, not of a {expected}"),
+            Self::Label { expected, found } => {
+                let article = |label: &str| if label.starts_with(['A', 'E', 'O']) { "an" } else { "a" };
+                write!(f, "a PEM file of {} {found}, not of {} {expected}", article(found), article(expected))?;
+                match found == "AGE ENCRYPTED FILE" {
+                    true => f.write_str("; open it first"),
+                    false => Ok(()),
+                }
+            }
             Self::Several { objects, count: 2 } => write!(f, "holds two {objects}, where one is needed"),
             Self::Several { objects, count } => write!(f, "holds {count} {objects}, where one is needed"),
             Self::AnotherFile { expected, found } => write!(f, "is {found}, where a {expected} is needed"),
