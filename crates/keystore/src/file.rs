@@ -122,11 +122,12 @@ impl Write for NewFile {
     }
 }
 
-/// The error of the system, without the name of the temporary file: callers know their own.
+/// The error without the name of the temporary file, which `tempfile` appends: callers know their own.
 fn without_name(error: io::Error) -> io::Error {
-    let inner =
-        error.get_ref().and_then(|named| named.source()).and_then(|it| it.downcast_ref::<io::Error>());
-    inner.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error)
+    match error.to_string().split_once(" at path \"") {
+        Some((what, _)) => io::Error::new(error.kind(), what.to_owned()),
+        None => error,
+    }
 }
 
 /// Writes `contents` to `path` as a [`NewFile`].

@@ -272,7 +272,7 @@ fn counts_have_the_number_of_their_nouns() {
     let folder = Folder::new();
     folder.write("file", "x");
     folder.run("key gen --alg x-wing -o x.key -p x.pub").exits(0);
-    folder.run("key gen --alg ed25519 -o k.key -p k.pub").exits(0);
+    folder.run("key gen --alg ml-dsa-44 -o k.key -p k.pub").exits(0);
     folder.run("cert new --levels 2 --alg ed25519 -o pki").exits(0);
     for line in [
         "seal -R x.pub file -o sealed",
