@@ -139,8 +139,8 @@ pub enum ArmorError {
 impl fmt::Display for ArmorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Begin => "the first line is not the BEGIN line of an age file",
-            Self::End => "the data is not followed by the END line of an age file",
+            Self::Begin => "the first line is not `-----BEGIN AGE ENCRYPTED FILE-----`",
+            Self::End => "the data is not followed by `-----END AGE ENCRYPTED FILE-----`",
             Self::Truncated => "it ends before its END line",
             Self::EmptyLine => "an empty line stands in the data",
             Self::LongLine => "a line is longer than 64 columns",

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! * `home`: the agent's folder, and what it holds
+//! * `home`: the agent's folder, and what it holds; `trusted`: who else may change it
 //! * `identity`: `init`, `show`, `card`, `rotate`
 //! * `signing`: `sign`, `verify`
 //! * `recovery`: `recover`, `backup`, `restore`
@@ -35,11 +35,14 @@ mod seen;
 mod sessions;
 mod signing;
 mod status;
+#[cfg(unix)]
+mod trusted;
 mod vc_api;
 mod web;
 
 pub(crate) use channel::channel;
 pub(crate) use channel::opened;
+pub(crate) use home::keeps;
 pub(crate) use vc_api::answered;
 
 use crate::args::agent::{Agent as Options, AgentCommand, Who};

@@ -4,7 +4,7 @@ use crate::args::cert::{
     CertCommand, CertCrl, CertCsr, CertNew, CertPkcs12, CertShow, CertSign, CertVerify, Purpose, Reason,
     Subject,
 };
-use crate::console::{Console, one_word};
+use crate::console::{Console, counted, one_word};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::harness::hex;
@@ -104,9 +104,8 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
     }
     let trusted = path(made[0].file, "pem").display().to_string();
     let mut lines = vec![format!(
-        "made {} {algorithm} certificate{} in {}: a server has server.pem and server.key, others trust {trusted}",
-        made.len(),
-        if made.len() == 1 { "" } else { "s" },
+        "made {} in {}: a server has server.pem and server.key, others trust {trusted}",
+        counted(made.len(), &format!("{algorithm} certificate")),
         options.out.display()
     )];
     if !authorities.is_empty() && !options.encrypt {
@@ -476,7 +475,7 @@ fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
         .map_err(|e| refused(&target, e))?;
     files::write(&options.out, &bytes, Access::Private, options.force)?;
     console.report(
-        format_args!("put the key of {name} and {} certificate(s) into {target}", chain.len()),
+        format_args!("put the key of {name} and {} into {target}", counted(chain.len(), "certificate")),
         json!({"name": name, "alg": key.algorithm().name(), "certificates": chain.len(), "out": target}),
     )?;
     Ok(Status::Done)
@@ -485,7 +484,7 @@ fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
 /// The number after that of a list, and what the list revokes; only the issuer's own list is carried on.
 fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), Error> {
     let name = path.display().to_string();
-    let list = RevocationList::read(&files::read_small(path)?).map_err(|e| pki_error(&name, e))?;
+    let list = RevocationList::read(&files::read_previous(path)?).map_err(|e| pki_error(&name, e))?;
     let key = issuer.public_key().map_err(|e| pki_error(&name, e))?;
     if list.issuer() != issuer.subject() || list.verify_signature(&key).is_err() {
         return Err(Error::not_verified(format!("{name}: is not a list of {}", issuer.subject())));
@@ -554,7 +553,7 @@ fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: 
         format!("to sign: {}{authority}", quoted(template.subject())),
         format!("  names    {}", listed(names, "none")),
         format!("  purposes {}", listed(purposes, "every")),
-        format!("  for {days} days, by {}", quoted(issuer.subject())),
+        format!("  for {}, by {}", counted(days, "day"), quoted(issuer.subject())),
     ];
     if !left_out.is_empty() {
         lines.push(format!("  asked for and left out: {}", left_out.join(", ")));

@@ -21,7 +21,7 @@ mod session;
 mod standards;
 mod wycheproof;
 
-use crate::console::{Console, grouped};
+use crate::console::{Console, counted, grouped};
 use crate::error::{Error, Status};
 use crate::harness;
 use crate::vectors::{Counts, Report, files_ending};
@@ -86,8 +86,8 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
         [
             format!("{verdict} (kernels: {})", kernels()),
             format!(
-                "{} files: {} passed, {} failed, {} unsupported, {} skipped (not known here)",
-                found.len(),
+                "{}: {} passed, {} failed, {} unsupported, {} skipped (not known here)",
+                counted(found.len(), "file"),
                 grouped(total.passed),
                 grouped(total.failed),
                 grouped(total.unsupported),

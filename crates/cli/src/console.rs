@@ -168,6 +168,17 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
     }
 }
 
+/// A number of things, whose noun is in the singular for one of them.
+pub(crate) fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    // A number beyond 64 bits is no number of things.
+    let n = n.try_into().unwrap_or(u64::MAX);
+    match (n, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{n} {stem}ies"),
+        (_, None) => format!("{n} {noun}s"),
+    }
+}
+
 /// `n` with a thin gap between groups of three digits.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -183,7 +194,7 @@ pub(crate) fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{duration, grouped, json_line, one_word};
+    use super::{counted, duration, grouped, json_line, one_word};
     use std::fs;
     use std::path::Path;
 
@@ -242,6 +253,9 @@ mod tests {
         assert_eq!(duration(7.0), "7.00 ns");
         assert_eq!(duration(51_234.0), "51.2 µs");
         assert_eq!(duration(1.5e9), "1.50 s");
+        let counts = [0_usize, 1, 2].map(|n| (counted(n, "member"), counted(n, "entry")));
+        let texts = counts.each_ref().map(|(one, other)| (one.as_str(), other.as_str()));
+        assert_eq!(texts, [("0 members", "0 entries"), ("1 member", "1 entry"), ("2 members", "2 entries")]);
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(123), "123");
         assert_eq!(grouped(1_234_567), "1 234 567");

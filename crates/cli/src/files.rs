@@ -2,13 +2,15 @@
 //! are for their owner alone.
 
 use crate::error::{Error, named};
+use crate::guard;
+pub(crate) use crate::guard::refuse_same;
 use crate::unfinished::Unfinished;
 use gambeson_keystore::Error as Refusal;
 pub(crate) use gambeson_keystore::file::Access;
 use gambeson_keystore::file::{Existing, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// Whether `path` means a standard stream.
@@ -24,13 +26,19 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens `path`.
+    /// Opens `path`, which no output of this run replaces from then on.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         if is_stream(path) {
+            guard::note_standard_input();
             let name = "standard input".to_owned();
             return Ok(Self { reader: Box::new(io::stdin().lock()), name, length: None });
         }
         let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+        guard::note_input(&file, path);
+        Self::of_file(file, path)
+    }
+
+    fn of_file(file: File, path: &Path) -> Result<Self, Error> {
         let metadata = file.metadata().map_err(|e| Error::io(path, &e))?;
         if metadata.is_dir() {
             return Err(Error::outside(format!("{}: is a directory", path.display())));
@@ -115,6 +123,15 @@ pub(crate) fn read_at_most(path: &Path, limit: usize) -> Result<Zeroizing<Vec<u8
     Input::open(path)?.read_at_most(limit)
 }
 
+/// The whole of a small file that the output of this run goes on from, and so may replace.
+pub(crate) fn read_previous(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    if is_stream(path) {
+        return read_small(path);
+    }
+    let file = File::open(path).map_err(|e| Error::io(path, &e))?;
+    Input::of_file(file, path)?.read_at_most(4 << 20)
+}
+
 /// A file to write, or standard output.
 ///
 /// A file is written under another name in the same folder and gets its own in [`finish`](Self::finish);
@@ -131,12 +148,19 @@ enum Target {
     New {
         file: NewFile,
         unfinished: Unfinished,
+        /// The path of an output that replaces no file that this run has used, nor one of an agent.
+        guarded: Option<PathBuf>,
     },
 }
 
 impl Output {
-    /// Starts writing `path`; with `replace`, an older file of that name goes when this one is whole.
+    /// Starts writing `path`; with `replace`, an older file of that name goes when this one is whole. An input of this run, another output
+    /// of it, or what an agent keeps is never replaced.
     pub(crate) fn create(path: &Path, access: Access, replace: bool) -> Result<Self, Error> {
+        Self::begin(path, access, replace, true)
+    }
+
+    fn begin(path: &Path, access: Access, replace: bool, guarded: bool) -> Result<Self, Error> {
         if is_stream(path) {
             return Ok(Self { target: Target::Stdout(io::stdout()), name: "standard output".to_owned() });
         }
@@ -149,12 +173,14 @@ impl Output {
                 let file = OpenOptions::new().write(true).open(path).map_err(|e| Error::stream(&name, &e))?;
                 return Ok(Self { target: Target::Special(file), name });
             }
+            _ if guarded => guard::refuse(path)?,
             _ => {}
         }
         let existing = if replace { Existing::Replace } else { Existing::Keep };
         let file = NewFile::create(path, access, existing).map_err(|e| refused(&name, e))?;
         let unfinished = Unfinished::new(file.unfinished());
-        Ok(Self { target: Target::New { file, unfinished }, name })
+        let guarded = guarded.then(|| path.to_path_buf());
+        Ok(Self { target: Target::New { file, unfinished, guarded }, name })
     }
 
     /// What to call it in a message.
@@ -177,9 +203,12 @@ impl Output {
         let flushed = match self.target {
             Target::Stdout(mut stdout) => stdout.flush(),
             Target::Special(mut file) => file.flush(),
-            Target::New { file, unfinished } => {
+            Target::New { file, unfinished, guarded } => {
+                // What was read since the start counts, too.
+                guarded.as_deref().map_or(Ok(()), guard::refuse)?;
                 let named = file.finish().map_err(|e| refused(&self.name, e));
                 drop(unfinished);
+                guarded.as_deref().into_iter().for_each(guard::note_output);
                 return named;
             }
         };
@@ -231,9 +260,17 @@ impl Write for Output {
     }
 }
 
-/// Writes all of `bytes` to `path`.
+/// Writes all of `bytes` to `path`, an output of a command.
 pub(crate) fn write(path: &Path, bytes: &[u8], access: Access, replace: bool) -> Result<(), Error> {
-    let mut output = Output::create(path, access, replace)?;
+    write_all(Output::create(path, access, replace)?, bytes)
+}
+
+/// Writes all of `bytes` to `path`, which the program itself keeps.
+pub(crate) fn write_own(path: &Path, bytes: &[u8], access: Access, replace: bool) -> Result<(), Error> {
+    write_all(Output::begin(path, access, replace, false)?, bytes)
+}
+
+fn write_all(mut output: Output, bytes: &[u8]) -> Result<(), Error> {
     output.write_all(bytes).map_err(|e| Error::named(&e))?;
     output.finish()
 }
@@ -263,18 +300,5 @@ fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    }
-}
-
-/// Refuses an output that is one of the inputs.
-pub(crate) fn refuse_same(input: &Path, output: &Path) -> Result<(), Error> {
-    if is_stream(input) || is_stream(output) {
-        return Ok(());
-    }
-    match (input.canonicalize(), output.canonicalize()) {
-        (Ok(a), Ok(b)) if a == b && b.is_file() => {
-            Err(Error::usage(format!("{}: is the input and the output", output.display())))
-        }
-        _ => Ok(()),
     }
 }

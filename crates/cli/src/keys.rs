@@ -282,7 +282,7 @@ pub(crate) fn passwd(console: Console, options: &KeyPasswd) -> Result<Status, Er
     let format = (file.encoding == Encoding::Der).then_some(Format::Der);
     let passphrase = passphrase::changed(options.new.new_passphrase_fd, &name)?;
     let bytes = private_file(&name, key, format, form, Some(&passphrase))?;
-    files::write(&options.key, &bytes, Access::Private, true)?;
+    files::write_own(&options.key, &bytes, Access::Private, true)?;
     console.report(
         format_args!("{name} has a new passphrase; copies of the file keep the old one"),
         json!({"alg": key.algorithm(), "key": name, "encrypted": true}),

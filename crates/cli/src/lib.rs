@@ -17,6 +17,7 @@
 //! | --- | --- |
 //! | [`args`] | the command line |
 //! | `console`, `files`, `unfinished`, `passphrase` | reports and progress; files in and out, also when interrupted; passphrases |
+//! | `guard` | files that no output replaces |
 //! | `listener` | sockets that listen until they are asked to end |
 //! | `keyfile`, `keys` | what a key file can hold; the commands `key …` |
 //! | `cert` | `cert …`: certificates, requests, revocation lists, chains |
@@ -42,6 +43,7 @@ mod dial;
 mod doctor;
 mod error;
 mod files;
+mod guard;
 mod harness;
 mod http;
 mod https;
@@ -66,6 +68,7 @@ pub use args::Cli;
 pub use error::{Error, Status};
 
 use args::{Command, KemCommand, KeyCommand, VectorsCommand};
+use clap::error::ErrorKind;
 use console::Console;
 use std::io::{self, BufWriter};
 
@@ -133,6 +136,25 @@ pub use agent::channel::bridge as slim_bridge;
 pub fn run(cli: &Cli) -> Status {
     let console = Console::new(cli.json).beside_data(cli.command.fills_stdout());
     ended(console, cli.json, dispatch(console, &cli.command))
+}
+
+/// Reports an error of the command line as `--json` reports all errors, and returns the exit status.
+pub fn misused(error: &clap::Error) -> Status {
+    let message = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is missing".to_owned(),
+        _ => {
+            // The message is the first paragraph, which may list arguments in lines of their own; hints and usage come after it.
+            let text = error.to_string();
+            let message = text.split("\n\n").next().unwrap_or_default();
+            message
+                .strip_prefix("error: ")
+                .unwrap_or(message)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
+    };
+    ended(Console::new(true), true, Err(Error::usage(message).because("usage")))
 }
 
 /// Reports why there is no result, and returns the exit status.

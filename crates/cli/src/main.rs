@@ -7,10 +7,19 @@ use std::env;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| {
-        // Once more with arguments that are one line each: the message quotes them, and they may be others' text.
-        let arguments = env::args_os().map(|argument| one_line(argument.to_string_lossy()));
-        Cli::try_parse_from(arguments).err().unwrap_or(error).exit()
-    });
-    ExitCode::from(gambeson_cli::run(&cli).code())
+    match Cli::try_parse() {
+        Ok(cli) => ExitCode::from(gambeson_cli::run(&cli).code()),
+        Err(error) => {
+            // Once more with arguments that are one line each: the message quotes them, and they may be others' text.
+            let arguments = env::args_os().map(|argument| one_line(argument.to_string_lossy()));
+            let error = Cli::try_parse_from(arguments).err().unwrap_or(error);
+            // What stands behind `--` is another program's.
+            let json =
+                env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
+            match error.use_stderr() && json {
+                true => ExitCode::from(gambeson_cli::misused(&error).code()),
+                false => error.exit(),
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Shell completions and manual pages, made from the command line's own description.
 
 use crate::args::Cli;
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use clap::{Command, CommandFactory};
@@ -28,7 +28,10 @@ pub(crate) fn man(console: Console, folder: &Path, force: bool) -> Result<Status
     command.build();
     let mut pages = Vec::new();
     page(folder, &command, force, &mut pages)?;
-    console.report(format_args!("{} pages in {}", pages.len(), folder.display()), json!({"pages": pages}))?;
+    console.report(
+        format_args!("{} in {}", counted(pages.len(), "page"), folder.display()),
+        json!({"pages": pages}),
+    )?;
     Ok(Status::Done)
 }
 

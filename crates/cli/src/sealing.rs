@@ -1,7 +1,7 @@
 //! The commands `seal` and `open`: age files for post-quantum recipients.
 
 use crate::args::{Open, Seal};
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output, is_stream};
 use crate::identities::{self, Identities};
@@ -35,7 +35,11 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
     output.finish()?;
     bar.finish_and_clear();
     console.report(
-        format_args!("sealed {bytes} bytes of {name} to {} in {target}", count(recipients.len(), "recipient")),
+        format_args!(
+            "sealed {} of {name} to {} in {target}",
+            counted(bytes, "byte"),
+            counted(recipients.len(), "recipient")
+        ),
         json!({"sealed": name, "out": target, "bytes": bytes, "recipients": recipients.len(), "armor": options.armor}),
     )?;
     Ok(Status::Done)
@@ -94,7 +98,7 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     output.finish()?;
     bar.finish_and_clear();
     console.report(
-        format_args!("opened {name}: {bytes} bytes in {target}"),
+        format_args!("opened {name}: {} in {target}", counted(bytes, "byte")),
         json!({"opened": name, "out": target, "bytes": bytes}),
     )?;
     Ok(Status::Done)
@@ -108,17 +112,18 @@ fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
         recipients.push(text.parse().map_err(|e: KeyError| Error::usage(format!("--recipient: {e}")))?);
     }
     for path in &options.files {
-        let text = text_of(path)?;
+        let bytes = files::read_small(path)?;
+        if crate::identities::is_age_file(&bytes) {
+            let expected = "is an age file, where recipients are expected, one a line (age1pq1…)";
+            return Err(Error::outside(format!("{}: {expected}; open it first", path.display())));
+        }
+        let text = text(path, &bytes)?;
         recipients.extend(Recipient::parse_file(&text).map_err(|e| key_file_error(path, e))?);
     }
     if recipients.is_empty() {
         return Err(Error::usage("nobody could open the file: name a recipient with -r or -R"));
     }
     Ok(recipients)
-}
-
-fn text_of(path: &Path) -> Result<zeroize::Zeroizing<String>, Error> {
-    text(path, &files::read_small(path)?)
 }
 
 /// The text of the file `path`.
@@ -164,8 +169,4 @@ pub(crate) fn one_standard_input<'a>(paths: impl Iterator<Item = &'a Path>) -> R
         return Err(Error::usage("standard input (-) can be only one of the inputs"));
     }
     Ok(())
-}
-
-fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("one {what}") } else { format!("{n} {what}s") }
 }

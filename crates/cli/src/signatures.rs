@@ -2,7 +2,7 @@
 
 use crate::args::{Context, Sign, Verify};
 use crate::beside;
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, is_stream};
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
@@ -36,8 +36,9 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
         files::write(out, &signature, Access::Shared, options.force)?;
         console.report(
             format_args!(
-                "signed {} ({bytes} bytes) with {}: {}",
+                "signed {} ({}) with {}: {}",
                 file.display(),
+                counted(bytes, "byte"),
                 key.algorithm(),
                 out.display()
             ),
@@ -126,7 +127,7 @@ fn verify_one(
     let (algorithm, name) = (signer.key.algorithm(), file.display());
     let mut report = json!({"verified": true, "file": name.to_string(), "bytes": bytes, "alg": algorithm});
     let text = match verdict {
-        Ok(()) => format!("verified: {name} ({bytes} bytes) was signed by {}", signer.name),
+        Ok(()) => format!("verified: {name} ({}) was signed by {}", counted(bytes, "byte"), signer.name),
         Err(ref refused) => {
             let detail = refused.detail(&signature_path.display().to_string(), algorithm, context);
             report["verified"] = false.into();

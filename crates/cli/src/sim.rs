@@ -18,6 +18,7 @@ pub(crate) use simulated::sim;
 mod simulated {
     use super::{Console, Error, Sim, Status};
     use crate::args::sim::Churn;
+    use crate::console::counted;
     use gambeson_mls::Suite;
     use gambeson_slim::faults::Faults;
     use gambeson_slim::sim::{Options, Report, Rhythm, run};
@@ -135,7 +136,7 @@ mod simulated {
             let (members, _, minutes) = report.size;
             let mut promises = Vec::new();
             let mut add = |what: &str, figure: Option<f64>, goal| {
-                let what = format!("{what}, {members} members, {}", report.suite);
+                let what = format!("{what}, {}, {}", counted(members, "member"), report.suite);
                 promises.push(Self { what, figure: figure.unwrap_or(f64::INFINITY), goal });
             };
             let suite = Suite::by_name(report.suite).map(Suite::number);

@@ -83,7 +83,8 @@ impl NewFile {
         }
         #[cfg(not(unix))]
         let _ = (access, replaced);
-        Ok(Self { temporary: builder.tempfile_in(folder_of(&path))?, path, existing })
+        let temporary = builder.tempfile_in(folder_of(&path)).map_err(without_name)?;
+        Ok(Self { temporary, path, existing })
     }
 
     /// Where the unfinished file is, for who must remove it should the program be ended.
@@ -97,8 +98,7 @@ impl NewFile {
     /// [`Error::Exists`] with [`Existing::Keep`] if somebody made such a file meanwhile: nothing is written then. [`Error::Io`]: the
     /// old file is there as it was or, if it was the folder that did not get to the disk, the new one, which may be gone after
     /// a loss of power.
-    pub fn finish(mut self) -> Result<(), Error> {
-        self.temporary.flush()?;
+    pub fn finish(self) -> Result<(), Error> {
         self.temporary.as_file().sync_all()?;
         let named = match self.existing {
             Existing::Keep => self.temporary.persist_noclobber(&self.path),
@@ -114,11 +114,19 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.temporary.write(bytes)
+        self.temporary.as_file_mut().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.temporary.flush()
+        self.temporary.as_file_mut().flush()
+    }
+}
+
+/// The error without the name of the temporary file, which `tempfile` appends: callers know their own.
+fn without_name(error: io::Error) -> io::Error {
+    match error.to_string().split_once(" at path \"") {
+        Some((what, _)) => io::Error::new(error.kind(), what.to_owned()),
+        None => error,
     }
 }
 

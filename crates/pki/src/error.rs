@@ -164,7 +164,11 @@ impl fmt::Display for Error {
         match self {
             Self::Pem => f.write_str("not PEM"),
             Self::Label { expected, found } => {
-                write!(f, "a PEM file of {} {found}, not of {} {expected}", article(found), article(expected))
+                write!(f, "a PEM file of {} {found}, not of {} {expected}", article(found), article(expected))?;
+                match found == "AGE ENCRYPTED FILE" {
+                    true => f.write_str("; open it first"),
+                    false => Ok(()),
+                }
             }
             Self::Several { objects, count: 2 } => write!(f, "holds two {objects}, where one is needed"),
             Self::Several { objects, count } => write!(f, "holds {count} {objects}, where one is needed"),

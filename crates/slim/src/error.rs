@@ -100,7 +100,7 @@ pub enum Error {
     TooLarge(usize),
     /// A blob that something names is not, or no longer, kept.
     BlobMissing(BlobId),
-    /// What was kept here was changed, or is another agent's.
+    /// The agent's own store is damaged, or is another agent's.
     BadStore,
     /// The agent's own store cannot be read or written.
     Store(Box<dyn std::error::Error + Send + Sync>),
@@ -175,7 +175,7 @@ impl fmt::Display for Error {
             Self::BadFrame => f.write_str("the bytes are no frame of this version"),
             Self::TooLarge(len) => write!(f, "{len} bytes are more than a channel carries in one piece"),
             Self::BlobMissing(id) => write!(f, "the store does not have blob {id}"),
-            Self::BadStore => f.write_str("what was kept of the channels was changed, or is another agent's"),
+            Self::BadStore => f.write_str("the store of the channels is damaged, or is another agent's"),
             Self::Store(cause) => {
                 write!(f, "what is kept of the channels cannot be read or written: {cause}")
             }

@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 mod file;
 #[cfg(feature = "redb")]
 pub use file::FileStore;
+#[cfg(feature = "redb")]
+pub(crate) use file::{Checked, checked};
 
 /// A key of a store: 16 bytes that say which row, and in it a place. Both tell nothing without the agent's seed but how much there is.
 pub type StoreKey = ([u8; 16], u64);
@@ -78,6 +80,9 @@ impl Store for MemoryStore {
 /// The row that holds the key of names, which is the only one whose name anyone can know.
 const ROOT: [u8; 16] = *b"gambeson channel";
 
+/// What the key of names is sealed for.
+const NAMES: &str = "channel names";
+
 /// A store in which everything is sealed: values under the agent's key `m/7'`, each bound to its place; names of rows hidden by a hash
 /// under a key that is sealed itself.
 #[derive(Clone)]
@@ -126,21 +131,23 @@ impl Drop for Writes {
 impl Sealed {
     /// Opens a store, which gets its key of names when it is opened for the first time.
     pub(crate) async fn open(agent: Arc<Agent>, store: Arc<dyn Store>) -> Result<Self> {
-        let label = "channel names";
-        let names = match store.row(ROOT, 0, 1).await?.get(&0) {
-            Some(sealed) => {
-                let opened = agent.open_state(label, sealed).map_err(|_| Error::BadStore)?;
-                opened.expose().as_slice().try_into().map_err(|_| Error::BadStore)?
-            }
-            None => {
-                let mut names = [0; 32];
-                getrandom::fill(&mut names).map_err(|_| Error::NoRandomness)?;
-                let sealed = agent.seal_state(label, &names).map_err(|_| Error::NoRandomness)?;
-                store.apply(Batch::from([((ROOT, 0), Some(sealed))])).await?;
-                names
-            }
-        };
+        if let Some(opened) = Self::existing(&agent, &store).await? {
+            return Ok(opened);
+        }
+        let mut names = [0; 32];
+        getrandom::fill(&mut names).map_err(|_| Error::NoRandomness)?;
+        let sealed = agent.seal_state(NAMES, &names).map_err(|_| Error::NoRandomness)?;
+        store.apply(Batch::from([((ROOT, 0), Some(sealed))])).await?;
         Ok(Self { agent, store, names })
+    }
+
+    /// Opens a store, if it has its key of names; nothing is written.
+    pub(crate) async fn existing(agent: &Arc<Agent>, store: &Arc<dyn Store>) -> Result<Option<Self>> {
+        let kept = store.row(ROOT, 0, 1).await?;
+        let Some(sealed) = kept.get(&0) else { return Ok(None) };
+        let opened = agent.open_state(NAMES, sealed).map_err(|_| Error::BadStore)?;
+        let names = opened.expose().as_slice().try_into().map_err(|_| Error::BadStore)?;
+        Ok(Some(Self { agent: Arc::clone(agent), store: Arc::clone(store), names }))
     }
 
     pub(crate) async fn row(&self, row: &str, from: u64, most: usize) -> Result<BTreeMap<u64, Opened>> {

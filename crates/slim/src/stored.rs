@@ -31,12 +31,12 @@ impl std::fmt::Debug for StoredChannel {
 impl StoredChannel {
     /// Reads the channels that an agent is in. `log` is the agent's own.
     ///
-    /// Nothing is written, except for the key of names in a store that is empty.
+    /// Nothing is written: [`FileStore::open_read_only`](crate::FileStore::open_read_only) will do.
     ///
     /// # Errors
     /// [`Error::Store`], [`Error::BadStore`] for a store of another agent or one that is damaged.
     pub async fn all(me: &Me, log: &CardLog, store: Arc<dyn Store>) -> Result<Vec<Self>> {
-        let kept = Sealed::open(Arc::clone(me.agent()), store).await?;
+        let Some(kept) = Sealed::existing(me.agent(), &store).await? else { return Ok(Vec::new()) };
         let cards = Arc::new(Cards::new(DEFAULT_CAPACITY));
         cards.add(log.clone())?;
         let mut channels = Vec::new();

@@ -266,11 +266,23 @@ function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL, aud
   const value = parseObject(jws.payload, greatest)
   checkCredential(value)
   const issuer = parseDid(issuerUrl(value))
+  const times = registeredClaims(jws.header, value, issuer)
+  const { did } = jws.keyId()
+  need(did === issuer, 'wrong-issuer')
+  const signer = jws.header.kid
+  jws.verify(resolve(did, now).keyFor(signer, 'JsonWebKey', 'assertionMethod', now))
+  checkAudience(value, audience)
+  within(now, ...times)
+  return finish(value, signer, now, status)
+}
+
+/** What claims of JWT say again must be what the credential says. The times that they set. */
+function registeredClaims(header, value, issuer) {
   need(!has(value, 'vc') && !has(value, 'vp'), 'bad-form')
   const [{ id: subject }] = objects(value, 'credentialSubject')
   for (const [where, name, expected] of [
     [value, 'iss', issuer],
-    [jws.header, 'iss', issuer],
+    [header, 'iss', issuer],
     [value, 'jti', value.id],
     [value, 'sub', subject],
   ]) {
@@ -280,13 +292,7 @@ function verifyToken(token, resolve, now, status, greatest = MAX_CREDENTIAL, aud
   const [begin, end] = validity(value)
   need(nbf === undefined || begin === undefined || nbf === begin, 'bad-form')
   need(exp === undefined || end === undefined || exp === end, 'bad-form')
-  const { did } = jws.keyId()
-  need(did === issuer, 'wrong-issuer')
-  const signer = jws.header.kid
-  jws.verify(resolve(did, now).keyFor(signer, 'JsonWebKey', 'assertionMethod', now))
-  checkAudience(value, audience)
-  within(now, latest([notBefore(issued), nbf]), exp)
-  return finish(value, signer, now, status)
+  return [latest([notBefore(issued), nbf]), exp]
 }
 
 /** A token for others (RFC 7519, section 4.1.3) is not for this verifier, who may have no name. */
@@ -305,7 +311,11 @@ export function verifyEmbedded(value, resolve, now, status) {
   checkCredential(value)
   const { signed, signer } = verifyProof(value, resolve, now, 'assertionMethod')
   checkCredential(signed)
-  need(parseDid(issuerUrl(signed)) === parseUrl(signer).did, 'wrong-issuer')
+  const issuer = parseDid(issuerUrl(signed))
+  const times = registeredClaims({}, signed, issuer)
+  need(issuer === parseUrl(signer).did, 'wrong-issuer')
+  checkAudience(signed)
+  within(now, ...times)
   return finish(signed, signer, now, status)
 }
 

@@ -20,6 +20,7 @@ export function check(vector, byId) {
   const opened = new Set()
   if (vector.opened_before) open(envelope, agent, resolve, parseTime(now), opened)
   const found = open(envelope, agent, resolve, parseTime(now), opened)
+  assert.deepEqual(Object.keys(found).sort(), Object.keys(vector.expect).sort())
   for (const [name, expected] of Object.entries(vector.expect)) {
     assert.equal(found[name], name === 'expires' ? parseTime(expected) : expected, name)
   }

@@ -272,10 +272,21 @@ def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL, audience=
     value = parse_object(jws.payload, greatest)
     check_credential(value)
     issuer = read_issuer(value)
+    times = registered_claims(jws.header, value, issuer)
+    did, _ = jws.key_id()
+    need(did == issuer, "wrong-issuer")
+    jws.verify(resolve(did, now).key_for(jws.header["kid"], "JsonWebKey", "assertionMethod", now))
+    check_audience(value, audience)
+    within(now, *times)
+    return finish(value, jws.header["kid"], now, status)
+
+
+def registered_claims(header, value, issuer):
+    """What claims of JWT say again must be what the credential says. The times that they set."""
     need("vc" not in value and "vp" not in value, "bad-form")
     repeated = (
         (value, "iss", issuer),
-        (jws.header, "iss", issuer),
+        (header, "iss", issuer),
         (value, "jti", value.get("id")),
         (value, "sub", objects(value, "credentialSubject")[0].get("id")),
     )
@@ -285,12 +296,7 @@ def verify_token(token, resolve, now, status, greatest=MAX_CREDENTIAL, audience=
     begin, end = validity(value)
     need(None in (nbf, begin) or nbf == begin, "bad-form")
     need(None in (exp, end) or exp == end, "bad-form")
-    did, _ = jws.key_id()
-    need(did == issuer, "wrong-issuer")
-    jws.verify(resolve(did, now).key_for(jws.header["kid"], "JsonWebKey", "assertionMethod", now))
-    check_audience(value, audience)
-    within(now, max((time for time in (not_before(issued), nbf) if time is not None), default=None), exp)
-    return finish(value, jws.header["kid"], now, status)
+    return max((time for time in (not_before(issued), nbf) if time is not None), default=None), exp
 
 
 def check_audience(value, audience):
@@ -310,7 +316,11 @@ def verify_embedded(value, resolve, now, status):
     check_credential(value)
     signed, signer = verify_proof(value, resolve, now, "assertionMethod", None, None)
     check_credential(signed)
-    need(read_issuer(signed) == parse_url(signer)[0], "wrong-issuer")
+    issuer = read_issuer(signed)
+    times = registered_claims({}, signed, issuer)
+    need(issuer == parse_url(signer)[0], "wrong-issuer")
+    check_audience(signed, None)
+    within(now, *times)
     return finish(signed, signer, now, status)
 
 

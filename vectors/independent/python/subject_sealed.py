@@ -21,5 +21,6 @@ def check(vector, by_id):
     facts = {
         "signer": signer, "media_type": media, "message_id": number.hex(), "expires": expires, "payload": payload.hex(),
     }
+    assert facts.keys() == vector["expect"].keys(), vector["id"]
     for name, expected in vector["expect"].items():
         assert facts[name] == (parse_time(expected) if name == "expires" else expected), name

@@ -28,6 +28,7 @@ mod open {
     use crate::args::agent::Who;
     use crate::args::channel::{BridgeProgram, ChannelCommand, Invite, Join, Others, Which};
     use crate::args::slim::SlimUp;
+    use crate::console::counted;
     use crate::slim::{failed, link, runtime, service};
     use gambeson_identity::text::one_line;
     use gambeson_identity::{CardLog, Did};
@@ -38,7 +39,7 @@ mod open {
         Admit, Cards, Channel, FileStore, Me, Node, Options as Behaviour, Services, leaf_keys,
     };
     use serde_json::json;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::time::Duration;
     use tokio::time::{sleep, timeout};
@@ -134,11 +135,29 @@ mod open {
     }
 
     /// Opens the store of the agent's channels.
-    pub(super) fn store(session: &Session) -> Result<FileStore, Error> {
+    fn store(session: &Session) -> Result<FileStore, Error> {
+        opened_store(session, |path| FileStore::open(path))
+    }
+
+    /// Opens the store of the agent's channels to read it alone.
+    pub(super) fn store_to_read(session: &Session) -> Result<FileStore, Error> {
+        opened_store(session, |path| FileStore::open_read_only(path))
+    }
+
+    fn opened_store(
+        session: &Session,
+        open: impl FnOnce(&Path) -> gambeson_slim::Result<FileStore>,
+    ) -> Result<FileStore, Error> {
         let path = session.home.folder().join("channels.redb");
-        FileStore::open(&path).map_err(|error| {
-            let next = "an agent's channels are open in one program at a time: end the other (tail --talk also sends)";
-            Error::outside(format!("{}: {error}; {next}", path.display())).because("channels-open")
+        open(&path).map_err(|error| {
+            let (next, reason) = match error {
+                gambeson_slim::Error::BadStore => ("put a copy of it in its place", "bad-store"),
+                _ => (
+                    "an agent's channels are open in one program at a time: end the other (tail --talk also sends)",
+                    "channels-open",
+                ),
+            };
+            Error::outside(format!("{}: {error}; {next}", path.display())).because(reason)
         })
     }
 
@@ -283,7 +302,11 @@ mod open {
                 Ok(Ok(channel)) => {
                     let (id, status) = (channel.id().to_string(), channel.status());
                     console.report(
-                        format_args!("joined {id}: {} members, epoch {}", status.members.len(), status.epoch),
+                        format_args!(
+                            "joined {id}: {}, epoch {}",
+                            counted(status.members.len(), "member"),
+                            status.epoch
+                        ),
                         json!({"channel": id, "members": channel.members(), "epoch": status.epoch}),
                     )?;
                     Ok(Status::Done)

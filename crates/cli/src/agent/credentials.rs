@@ -4,6 +4,7 @@ use super::Session;
 use super::signing::text;
 use super::status::{self, OwnList};
 use crate::args::agent::{CredCommand, CredIssue, CredRevoke, CredStatus, CredVerify};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, is_stream};
 use gambeson_identity::jose::Jws;
@@ -121,7 +122,7 @@ fn keep(session: &Session, name: &str, secured: &str) -> Result<(), Error> {
     }
     let _lock = session.home.lock()?;
     super::home::private_folder(&folder(session))?;
-    files::write(&folder(session).join(name), format!("{secured}\n").as_bytes(), Access::Private, true)
+    files::write_own(&folder(session).join(name), format!("{secured}\n").as_bytes(), Access::Private, true)
 }
 
 fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
@@ -178,7 +179,7 @@ fn catch_up(session: &Session, list: &str) -> Result<Option<Status>, Error> {
     own.keep(session, &agent)?;
     let url = signed.url();
     session.console.report(
-        format_args!("{fresh} revocations were not known here: {url}"),
+        format_args!("{}, not known here before: {url}", counted(fresh, "revocation")),
         json!({"verified": true, "list": url, "fresh": fresh}),
     )?;
     Ok(Some(Status::Done))

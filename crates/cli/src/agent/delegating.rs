@@ -4,12 +4,13 @@ use super::Session;
 use super::signing::text;
 use super::status::{Consulted, OwnList};
 use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
-use crate::console::one_word;
+use crate::console::{counted, one_word};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::Action;
 use gambeson_identity::delegation::{Capability, Caveat, Chain, Delegation, Link, Test};
-use gambeson_identity::{Did, approval};
+use gambeson_identity::jose::Jws;
+use gambeson_identity::{Did, Timestamp, approval, json as strict};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -39,7 +40,8 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
     };
     let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
-    let until = session.now.after(options.hours * 3600);
+    let parent = chain.last().map(String::as_str);
+    let (until, of_parent) = until(session.now, options.hours, parent);
     let mut granted = Delegation {
         delegate: options.to.clone(),
         from: session.now,
@@ -55,7 +57,6 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
         budget: options.budget.clone(),
         status: Vec::new(),
     };
-    let parent = chain.last().map(String::as_str);
     // What would be refused takes no entry of the status list.
     granted.sign(&agent, parent).map_err(Error::from_request)?;
     if !options.irrevocable {
@@ -67,7 +68,13 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
     chain.push(link);
     files::write(&options.out, format!("{}\n", chain.join("\n")).as_bytes(), Access::Shared, options.force)?;
     session.console.report(
-        format_args!("{} until {until}, link {}: {}", options.to, chain.len(), options.out.display()),
+        format_args!(
+            "{} until {until}{}, link {}: {}",
+            options.to,
+            if of_parent { ", the end of the chain above" } else { "" },
+            chain.len(),
+            options.out.display()
+        ),
         json!({
             "delegate": options.to.as_str(),
             "until": until.to_string(),
@@ -76,6 +83,22 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
         }),
     )?;
     Ok(Status::Done)
+}
+
+/// Returns when a link ends, and whether that is the end of its parent: where no hours are asked for, it is within that.
+fn until(now: Timestamp, hours: Option<u64>, parent: Option<&str>) -> (Timestamp, bool) {
+    const USUAL: u64 = 24;
+    let end = now.after(hours.unwrap_or(USUAL) * 3600);
+    // Of a parent that cannot be read the signing tells.
+    let above = parent.filter(|_| hours.is_none()).and_then(|token| {
+        let jws = Jws::parse(token, token.len()).ok()?;
+        let claims = strict::parse_object(jws.payload_unverified(), token.len()).ok()?;
+        claims.get("validUntil")?.as_str()?.parse::<Timestamp>().ok()
+    });
+    match above.filter(|above| (now.0..end.0).contains(&above.0)) {
+        Some(above) => (above, true),
+        None => (end, false),
+    }
 }
 
 /// The links of a chain's file, one a line, from the root.
@@ -119,9 +142,9 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
 /// The lines for a person about the grant of a link; each text in it reads as one.
 fn terms(link: &Link) -> Vec<String> {
     let terms = link.terms();
-    let mut limits = format!("  until {}, {} more links", terms.until, terms.max_depth);
+    let mut limits = format!("  until {}, {}", terms.until, counted(terms.max_depth, "more link"));
     if let Some(calls) = terms.max_calls {
-        limits += &format!(", {calls} calls");
+        limits += &format!(", {}", counted(calls, "call"));
     }
     if let Some(budget) = &terms.budget {
         limits += &format!(", {} {}", budget.amount, one_word(&budget.unit));

@@ -11,6 +11,8 @@
 //! | `ledger.json` | what was used up of delegations |
 //! | `seen.json` | what was taken once and has not expired |
 //! | `log/` | the audit logs, one a log key |
+//! | `channels.redb` | the channels of the agent |
+//! | `gateway.token` | what lets programs in at a running gateway |
 //! | `lock` | held by whoever changes something |
 
 use crate::error::Error;
@@ -20,8 +22,32 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use gambeson_identity::{Agent, CardDirectory, CardLog, Did, MasterSeed, Reason, recovery};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+
+/// What an agent keeps in its folder, and no command replaces with its output.
+const KEPT: [&str; 13] = [
+    "agent.json",
+    "cards",
+    "channels.redb",
+    "channels.redb.new",
+    "credentials",
+    "gateway.token",
+    "ledger.json",
+    "lock",
+    "log",
+    "objects",
+    "seed",
+    "seen.json",
+    "status",
+];
+
+/// Returns true if there is an agent in `folder`, and it keeps something under this name.
+pub(crate) fn keeps(folder: &Path, name: &OsStr) -> bool {
+    KEPT.iter().any(|kept| name == *kept)
+        && ["agent.json", "seed"].iter().all(|file| folder.join(file).is_file())
+}
 
 /// An agent's folder, which need not exist yet.
 pub(super) struct Home(PathBuf);
@@ -40,7 +66,8 @@ impl Home {
                 .data_dir()
                 .join("gambeson/agent"),
         };
-        refuse_writable_by_others(&folder)?;
+        #[cfg(unix)]
+        super::trusted::refuse_writable_by_others(&folder)?;
         Ok(Self(folder))
     }
 
@@ -113,10 +140,10 @@ impl Home {
         let filled = (|| {
             // Whose files these are comes first, so that nobody else takes over what an interruption leaves. The seed comes
             // last: before it there is no agent, and nothing of one is replaced after it.
-            files::write(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
+            files::write_own(&self.about(), format!("{about}\n").as_bytes(), Access::Private, true)?;
             self.keep_cards(log)?;
             rest()?;
-            files::write(&self.seed(), &sealed, Access::Private, false)
+            files::write_own(&self.seed(), &sealed, Access::Private, false)
         })();
         if filled.is_err() {
             for path in self.contents()?.difference(&before) {
@@ -215,7 +242,7 @@ impl Home {
     /// Writes the cards of an agent in the place of older ones; the caller has the lock.
     pub(super) fn keep_cards(&self, log: &CardLog) -> Result<(), Error> {
         let path = self.known().path(log.did()).map_err(Error::damaged)?;
-        files::write(&path, log.to_lines().as_bytes(), Access::Shared, true)
+        files::write_own(&path, log.to_lines().as_bytes(), Access::Shared, true)
     }
 
     /// Opens the seed, and makes the agent as its newest card has it.
@@ -243,7 +270,7 @@ impl Home {
         let suite = self.cards_of_owner()?.did().suite();
         let passphrase = key(&passphrase::changed(new_fd, "the agent")?)?;
         let sealed = recovery::protect(&seed, suite, &passphrase, None).map_err(Error::damaged)?;
-        files::write(&self.seed(), &sealed, Access::Private, true)
+        files::write_own(&self.seed(), &sealed, Access::Private, true)
     }
 
     fn no_agent(&self) -> Error {
@@ -261,52 +288,6 @@ impl Home {
     fn cards(&self) -> PathBuf {
         self.0.join("cards")
     }
-}
-
-/// Refuses a folder that others than its owner may write, or in which there is something that they may write, or that is another user's; and a folder above
-/// it in which anybody may put another in its place. A folder that is not there yet will do.
-#[cfg(unix)]
-fn refuse_writable_by_others(folder: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::MetadataExt;
-
-    const STICKY: u32 = 0o1000;
-    let refused = |path: &Path, what: &str| {
-        Err(Error::outside(format!("{}: {what}", path.display())).because("permissions"))
-    };
-    let writable =
-        "others may write into it, so what is there may not be this agent's; mend that with chmod go-w";
-    // A folder that is missing is made in the first one above it that exists.
-    let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, &e))?;
-    let Some(whole) = folder.ancestors().find_map(|path| path.canonicalize().ok()) else { return Ok(()) };
-    let is_there = folder.exists();
-    for above in whole.ancestors().skip(usize::from(is_there)) {
-        let mode = fs::metadata(above).map_or(0, |metadata| metadata.mode());
-        if mode & 0o002 != 0 && mode & STICKY == 0 {
-            return refused(above, writable);
-        }
-    }
-    if !is_there {
-        return Ok(());
-    }
-    // Others reach files in it only where they may search it.
-    let reached = fs::metadata(&whole).map_or(0, |metadata| metadata.mode()) & 0o011 != 0;
-    let entries = fs::read_dir(&whole).into_iter().flatten().flatten().map(|entry| entry.path());
-    for path in std::iter::once(whole.clone()).chain(entries) {
-        // A link's own mode says nothing.
-        let Ok(metadata) = fs::metadata(&path) else { continue };
-        if metadata.mode() & 0o022 != 0 && (reached || metadata.is_dir()) {
-            return refused(&path, writable);
-        }
-        if ![0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) {
-            return refused(&path, "it is another user's, who may write into it");
-        }
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn refuse_writable_by_others(_: &Path) -> Result<(), Error> {
-    Ok(())
 }
 
 /// The passphrase as the keystore takes it.

@@ -61,7 +61,7 @@ impl Book {
     /// Writes down what was spent: before this, nothing may be done.
     pub(super) fn keep(&self) -> std::result::Result<(), Error> {
         let file = json!({"version": 1, "newest": self.newest, "grants": self.grants}).to_string();
-        files::write(&self.path, file.as_bytes(), Access::Private, true)
+        files::write_own(&self.path, file.as_bytes(), Access::Private, true)
     }
 }
 

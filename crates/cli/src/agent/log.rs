@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::args::agent::{LogAppend, LogCommand, LogProve, LogVerify};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::tlog::{DirectoryStorage, Log, MAX_ENTRY, Proof};
@@ -98,10 +99,10 @@ fn verify(session: &Session, options: &LogVerify) -> Result<Status, Error> {
     match judged {
         Ok(included) => session.holds(
             format_args!(
-                "{} is entry {} of {url}, which had {} entries at {}",
+                "{} is entry {} of {url}, which had {} at {}",
                 options.entry.display(),
                 included.index,
-                included.checkpoint.size,
+                counted(included.checkpoint.size, "entry"),
                 included.signed
             ),
             &url,
@@ -123,7 +124,8 @@ fn show(session: &Session) -> Result<Status, Error> {
     let root = crate::harness::hex(&checkpoint.root);
     match log.audit() {
         Ok(()) => {
-            let about = format!("{} entries, root {root}; every entry and every hash fits", checkpoint.size);
+            let about = counted(checkpoint.size, "entry");
+            let about = format!("{about}, root {root}; every entry and every hash fits");
             session.console.report_lines(
                 [&checkpoint.origin, &about],
                 json!({"verified": true, "log": checkpoint.origin, "size": checkpoint.size, "root": root}),

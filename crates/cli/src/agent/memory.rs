@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::args::agent::{MemoryCommand, MemoryGet, MemoryPut};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::Reason;
@@ -41,7 +42,7 @@ fn get(session: &Session, options: &MemoryGet, objects: &DirectoryObjects) -> Re
     };
     files::write(&options.out, &bytes, Access::Private, options.force)?;
     session.console.report(
-        format_args!("{} bytes: {}", bytes.len(), options.out.display()),
+        format_args!("{}: {}", counted(bytes.len(), "byte"), options.out.display()),
         json!({"object": id.to_string(), "bytes": bytes.len(), "out": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)

@@ -4,6 +4,7 @@ use super::memory::of_objects;
 use super::status::OwnList;
 use super::{Session, credentials, identity, ledger, seen, status};
 use crate::args::agent::{AgentBackup, Recover, Restore, SeedSource};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::passphrase;
@@ -111,8 +112,10 @@ pub(super) fn backup(session: &Session, options: &AgentBackup) -> Result<Status,
     let (credentials, objects) = (backup.credentials().count(), backup.objects().count());
     session.console.report(
         format_args!(
-            "{} cards, {credentials} credentials and {objects} memory objects; state: {}; audit logs are not in it: {}",
-            log.cards().len(),
+            "{}, {} and {}; state: {}; audit logs are not in it: {}",
+            counted(log.cards().len(), "card"),
+            counted(credentials, "credential"),
+            counted(objects, "memory object"),
             state_text(&backup),
             options.out.display()
         ),
@@ -200,7 +203,7 @@ pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Er
         let folder = credentials::folder(session);
         super::home::private_folder(&folder)?;
         for (name, credential) in backup.credentials() {
-            files::write(&folder.join(name), credential, Access::Private, true)?;
+            files::write_own(&folder.join(name), credential, Access::Private, true)?;
         }
         restore_state(session, &agent, &backup)?;
         restore_objects(&backup, &objects_folder(session, options.objects.as_deref()))
@@ -243,7 +246,7 @@ fn restore_state(session: &Session, agent: &Agent, backup: &Backup) -> Result<()
         let path = state_path(session, state);
         if let Some(bytes) = backup.state(state) {
             path.parent().map_or(Ok(()), super::home::private_folder)?;
-            files::write(&path, bytes, Access::Private, true)?;
+            files::write_own(&path, bytes, Access::Private, true)?;
         }
     }
     // With its signature, by which this agent's own delegations are judged here.
@@ -256,7 +259,9 @@ fn tell_restored(session: &Session, backup: &Backup, log: &CardLog) -> Result<St
         (backup.credentials().count(), backup.objects().count(), state_names(backup));
     let (made, card) = (backup.made(), log.newest().version());
     session.console.say(format_args!(
-        "{credentials} credentials and {objects} memory objects of {made}; state: {}",
+        "{} and {} of {made}; state: {}",
+        counted(credentials, "credential"),
+        counted(objects, "memory object"),
         state_text(backup)
     ))?;
     session.console.say_lines([

@@ -4,6 +4,7 @@ use super::Session;
 use super::seen::Seen;
 use crate::args;
 use crate::args::agent::{AgentOpen, AgentSeal};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, Output};
 use gambeson_age::Format;
@@ -38,7 +39,7 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
     files::write(&options.out, &envelope, Access::Shared, options.force)?;
     let out = options.out.display();
     session.console.report(
-        format_args!("sealed {} bytes to {did} until {expires}: {out}", payload.len()),
+        format_args!("sealed {} to {did} until {expires}: {out}", counted(payload.len(), "byte")),
         json!({
             "sealed": options.file.display().to_string(),
             "bytes": payload.len(),
@@ -83,7 +84,8 @@ fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Stat
     bar.finish_and_clear();
     session.console.report(
         format_args!(
-            "opened {name}, an age file, which tells nobody who sealed it: {bytes} bytes in {target}"
+            "opened {name}, an age file, which tells nobody who sealed it: {} in {target}",
+            counted(bytes, "byte")
         ),
         json!({"opened": name, "form": "age", "bytes": bytes, "out": target}),
     )?;

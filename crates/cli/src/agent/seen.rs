@@ -57,7 +57,7 @@ impl Seen {
     /// Writes down what was taken: before this, nothing of it may be given out.
     pub(super) fn keep(self) -> std::result::Result<(), Error> {
         let file = json!({"version": 1, "newest": self.newest, "until": self.until}).to_string();
-        files::write(&self.path, file.as_bytes(), Access::Private, true)
+        files::write_own(&self.path, file.as_bytes(), Access::Private, true)
     }
 }
 

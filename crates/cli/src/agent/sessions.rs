@@ -204,7 +204,11 @@ impl Source {
 fn open(pipe: &Pipe) -> Result<(Source, Output), Error> {
     let source = match files::is_stream(&pipe.send) {
         true => Source::Stdin,
-        false => Source::File(File::open(&pipe.send).map_err(|e| Error::io(&pipe.send, &e))?),
+        false => {
+            let file = File::open(&pipe.send).map_err(|e| Error::io(&pipe.send, &e))?;
+            crate::guard::note_input(&file, &pipe.send);
+            Source::File(file)
+        }
     };
     files::refuse_existing(&pipe.receive, pipe.force)?;
     Ok((source, Output::create(&pipe.receive, Access::Private, pipe.force)?))

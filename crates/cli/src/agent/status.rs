@@ -160,8 +160,8 @@ impl OwnList {
         let signed = self.sign(agent, session.now, USUAL_HOURS)?;
         let folder = folder(session);
         private_folder(&folder)?;
-        files::write(&path(session), self.to_json().as_bytes(), Access::Private, true)?;
-        files::write(&folder.join("list.jwt"), signed.as_bytes(), Access::Private, true)
+        files::write_own(&path(session), self.to_json().as_bytes(), Access::Private, true)?;
+        files::write_own(&folder.join("list.jwt"), signed.as_bytes(), Access::Private, true)
     }
 
     /// The list as a credential.
@@ -347,7 +347,7 @@ pub(super) fn learn(session: &Session, list: &str) -> gambeson_identity::Result<
     let key = format!("{} {}", verified.issuer(), verified.url());
     let name = crate::harness::hex(blake3::hash(key.as_bytes()).as_bytes());
     let kept = private_folder(&folder).and_then(|()| {
-        files::write(&folder.join(format!("{name}.jwt")), list.as_bytes(), Access::Private, true)
+        files::write_own(&folder.join(format!("{name}.jwt")), list.as_bytes(), Access::Private, true)
     });
     Ok(kept.map(|()| verified.url().to_owned()))
 }

@@ -119,7 +119,12 @@ fn coded(error: Error) -> (&'static str, String) {
 
 /// Whether the library found what the vector says.
 fn compare(vector: &Value, found: Result<Values, (&str, String)>) -> Result<(), String> {
-    match (vector["result"] == "reject", found) {
+    let refused = match vector.get("result").map(Value::as_str) {
+        None | Some(Some("accept")) => false,
+        Some(Some("reject")) => true,
+        _ => return Err(format!("result is {}, which is not known (accept, reject)", vector["result"])),
+    };
+    match (refused, found) {
         (true, Ok(_)) => Err("holds, and must be refused".to_owned()),
         (false, Err((code, error))) => Err(format!("is refused ({code}): {error}")),
         (true, Err((code, _))) => match vector["reason"] == code {

@@ -395,7 +395,7 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
         folders(folder)?;
     }
     let before = fs::metadata(file).ok();
-    files::write(file, bytes, Access::Shared, true)?;
+    files::write_own(file, bytes, Access::Shared, true)?;
     match before {
         None => allow(file, 0o644),
         Some(before) => owned(file, &before),

@@ -14,7 +14,7 @@ mod system {
     use crate::error::Error;
     use nix::libc;
     use nix::sys::signal::{SigSet, Signal};
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     use std::io;
     use std::os::unix::process::CommandExt;
     use std::process::{Child, Command, ExitStatus};
@@ -55,18 +55,31 @@ mod system {
                         unsafe { libc::kill(id, signal) };
                     }
                     drop(command);
-                    if signal == libc::SIGTSTP {
-                        // SAFETY: no pointers. This program stops with its command, until both are told to go on.
-                        unsafe { libc::raise(libc::SIGSTOP) };
-                    }
                 }
             });
             // Its number stays its own until it was waited for; after that no signal must go there.
-            let id = rustix::process::Pid::from_child(&child);
-            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-            while matches!(waitid(WaitId::Pid(id), ended), Err(rustix::io::Errno::INTR)) {}
+            wait_for_end(rustix::process::Pid::from_child(&child));
             *running.lock().unwrap_or_else(PoisonError::into_inner) = None;
             child.wait()
+        }
+    }
+
+    /// Waits until a command has ended, which stays to be waited for. This program stops when its command has stopped, whatever signal did that,
+    /// and goes on with it: those who stop a command send the signal that ends that to both, or to this program, which passes it on.
+    fn wait_for_end(command: Pid) {
+        let look = |options| loop {
+            match waitid(WaitId::Pid(command), options) {
+                Err(rustix::io::Errno::INTR) => {}
+                news => break news,
+            }
+        };
+        let news = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+        while matches!(look(news), Ok(Some(status)) if status.stopped()) {
+            // The news is taken, unless the command has gone on or ended since.
+            if matches!(look(WaitIdOptions::STOPPED | WaitIdOptions::NOHANG), Ok(Some(_))) {
+                // SAFETY: no pointers.
+                unsafe { libc::raise(libc::SIGSTOP) };
+            }
         }
     }
 

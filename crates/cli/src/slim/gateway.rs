@@ -68,7 +68,7 @@ pub(super) async fn start(
         let (folder, node) = agent::opened(console, home, options, nodes).await?;
         let (node, token) = (Arc::new(node), Token::random().map_err(failed)?);
         let spoken = Spoken { node: Arc::clone(&node), token: folder.join(TOKEN) };
-        files::write(&spoken.token, token.reveal().as_bytes(), Access::Private, true)?;
+        files::write_own(&spoken.token, token.reveal().as_bytes(), Access::Private, true)?;
         agents.push(spoken);
         let_in.push((token, node));
     }

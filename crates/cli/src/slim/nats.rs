@@ -82,7 +82,7 @@ pub(super) async fn start(
         quoted(folder),
         quoted(data),
     );
-    crate::files::write(&configuration, text.as_bytes(), crate::files::Access::Private, true)?;
+    crate::files::write_own(&configuration, text.as_bytes(), crate::files::Access::Private, true)?;
     let output = fs::File::create(&log).map_err(|error| Error::io(&log, &error))?;
     let mut command = child::command("nats-server");
     command.arg("--config").arg(&configuration);

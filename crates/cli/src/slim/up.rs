@@ -77,7 +77,7 @@ async fn engine(
             let path = data(options)?.join("delivery.redb");
             let file = File::open(&path, options.limits(), options.retention()).map_err(|error| {
                 let next =
-                    "another slim up may have it open: end that one, or name another folder with --data";
+                    "another slim up may have it open: end that one, or name another folder with --data; of one that is damaged, a copy is needed";
                 Error::outside(format!("{}: {error}; {next}", path.display())).because("engine")
             })?;
             Ok((Arc::new(file), None))

@@ -4,7 +4,7 @@ use super::{
     Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name, zone,
 };
 use crate::args::tls::TlsGet;
-use crate::console::{Console, write_to_stderr};
+use crate::console::{Console, counted, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::https::{Client, Failure};
@@ -95,13 +95,13 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
             "bytes   {} up, {} down, in {milliseconds:.1} ms",
             met.sent, met.received
         ));
-        write_to_stderr(format_args!("status  {code}, {} bytes", body.len()));
+        write_to_stderr(format_args!("status  {code}, {}", counted(body.len(), "byte")));
     }
     if !(200..=299).contains(&code) {
         return Err(Error::outside(format!("{}: status {code}", options.url)).because("status"));
     }
     files::write(&options.out, &body, Access::Shared, options.force)?;
-    console.report(format_args!("{}: {} bytes", options.out.display(), body.len()), details)?;
+    console.report(format_args!("{}: {}", options.out.display(), counted(body.len(), "byte")), details)?;
     Ok(Status::Done)
 }
 

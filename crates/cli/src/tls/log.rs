@@ -56,7 +56,11 @@ impl Log {
     pub(super) fn start(console: Console, path: Option<&Path>, lost: Counter) -> Result<Self, Error> {
         let file = path.map_or_else(
             || Ok(Box::new(io::sink()) as Box<dyn Write + Send>),
-            |path| open(path).map_err(|error| Error::io(path, &error)),
+            |path| {
+                // The log is put at the end of the file, which must not be a certificate or a key.
+                crate::guard::refuse(path)?;
+                open(path).map_err(|error| Error::io(path, &error))
+            },
         )?;
         let path = path.unwrap_or(Path::new(""));
         let (lines, waiting) = sync_channel(WAITING);

@@ -24,8 +24,9 @@ use super::host_and_port;
 use super::lists::Lists;
 use super::log::Log;
 use crate::args::tls::TlsProxy;
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::{Error, Status};
+use crate::guard;
 use crate::unfinished::Unfinished;
 use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::{CipherSuite, KeyLog, KeyLogFile};
@@ -103,6 +104,9 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
     let places = places(options.connections, descriptors())?;
     let keys = key_log(options.key_log)?;
     let (sides, _) = Sides::read(options, &server.0, keys.as_ref(), &Lists::default())?;
+    std::env::var_os("SSLKEYLOGFILE")
+        .filter(|_| options.key_log)
+        .map_or(Ok(()), |path| guard::refuse(path.as_ref()))?;
     // Before any thread is started, so that none of them is woken by it.
     let hangup = Hangup::hold()?;
     let metrics = Arc::new(Metrics::new());
@@ -147,7 +151,11 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
             beside += ", THE SECRETS OF ALL CONNECTIONS GO TO SSLKEYLOGFILE";
         }
         console.report(
-            format_args!("listening on {address}, for {places} connections to {}{beside}", options.connect),
+            format_args!(
+                "listening on {address}, for {} to {}{beside}",
+                counted(places, "connection"),
+                options.connect
+            ),
             json!({
                 "address": address.to_string(),
                 "connections": places,
@@ -268,14 +276,17 @@ async fn drain(
     ending: &watch::Sender<Phase>,
 ) {
     let left = places as usize - limit.available_permits();
-    let text = format!("ending: {left} connections have {} s", patience.as_secs());
+    let text = format!("ending: {}, {} s left", counted(left, "connection"), patience.as_secs());
     proxy.log.event(text, json!({"event": "draining", "connections": left, "seconds": patience.as_secs()}));
     if timeout(patience, limit.acquire_many(places)).await.is_err() {
         let left = places as usize - limit.available_permits();
         ending.send_replace(Phase::Over);
         // Each of them tells of itself; they need no time but the processor's.
         let _ = timeout(Duration::from_secs(10), limit.acquire_many(places)).await;
-        proxy.log.event(format!("ended {left} connections"), json!({"event": "ended", "connections": left}));
+        proxy.log.event(
+            format!("ended {}", counted(left, "connection")),
+            json!({"event": "ended", "connections": left}),
+        );
     }
 }
 

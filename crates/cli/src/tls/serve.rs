@@ -6,7 +6,7 @@ use super::proxy::Hangup;
 use super::secrets;
 use super::{certificates, chains, negotiated, private_key, provider, told};
 use crate::args::tls::TlsServe;
-use crate::console::{Console, write_to_stderr};
+use crate::console::{Console, counted, write_to_stderr};
 use crate::error::{Error, Status};
 use crate::http::{self, Content, Failure};
 use crate::listener::{Ending, Listener};
@@ -108,7 +108,10 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     server.end(options.connections);
     server.log.end();
     if lost.get() != 0 {
-        write_to_stderr(format_args!("gambeson: {} reports were lost: the log was too slow", lost.get()));
+        write_to_stderr(format_args!(
+            "gambeson: {} lost: the log was too slow",
+            counted(lost.get(), "report")
+        ));
     }
     Ok(Status::Done)
 }
@@ -234,7 +237,7 @@ impl Server {
             Ok(Served { group, what, status, bytes }) => {
                 let told = status.map_or_else(String::new, |status| format!(" {status}"));
                 self.log.event(
-                    format!("{from} {group} {what}{told} {bytes} bytes"),
+                    format!("{from} {group} {what}{told} {}", counted(bytes, "byte")),
                     json!({"from": from.to_string(), "group": group, "what": what, "status": status, "bytes": bytes}),
                 )
             }

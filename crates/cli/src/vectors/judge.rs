@@ -45,12 +45,16 @@ fn judged(request: &Value, answer: &Value) -> Result<Verdict, String> {
     if request.get("id").is_some_and(|id| answer.get("id") != Some(id)) {
         return Err(format!("the answer's id is {}", shown(answer.get("id"))));
     }
+    if let Some(name) = expect.keys().find(|name| *name != "error" && expect.contains_key("error")) {
+        return Err(format!("`expect` has `{name}` beside `error`, which no answer has"));
+    }
     match (expect.get("error"), answer.get("error").and_then(Value::as_str)) {
         (Some(expected), Some(error)) => expected_error(expected, error),
         (_, Some("unsupported")) => Ok(Verdict::Unsupported),
         (None, Some(error)) => {
             let refusal = request.get("op").and_then(Value::as_str) == Some("verify")
                 && expect.get("testPassed") == Some(&Value::Bool(false))
+                && expect.len() == 1
                 && REFUSALS.contains(&error);
             if refusal { Ok(Verdict::Passed) } else { Err(format!("error {error}{}", detail(answer))) }
         }
@@ -179,6 +183,15 @@ mod tests {
         assert_eq!(verdict("encaps", json!({"error": "any"}), unsupported.clone()), Verdict::Unsupported);
         assert_eq!(verdict("encaps", json!({"c": "00"}), unsupported.clone()), Verdict::Unsupported);
         assert!(passes("encaps", json!({"error": ["unsupported"]}), unsupported));
+    }
+
+    #[test]
+    fn an_expectation_that_no_answer_can_meet_is_a_failure() {
+        assert!(!passes("encaps", json!({"error": "any", "c": "00"}), json!({"error": "bad-key"})));
+        let both = json!({"testPassed": false, "reason": "bad-key"});
+        assert!(!passes("verify", both.clone(), json!({"error": "bad-key"})));
+        assert!(!passes("verify", both, json!({"testPassed": false})));
+        assert!(!passes("keygen", json!({"ek": "ab", "other": null}), json!({"ek": "ab"})));
     }
 
     #[test]

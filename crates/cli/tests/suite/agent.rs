@@ -82,6 +82,82 @@ fn a_folder_that_others_may_write_is_no_agents() {
     }
 }
 
+/// As StrictModes of OpenSSH: every folder and link on the way, and all that is in the folder at any depth.
+#[cfg(unix)]
+#[test]
+fn nothing_on_the_way_to_an_agent_and_nothing_in_it_is_others() {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let folder = Folder::new();
+    let set = |name: &str, mode: u32| {
+        std::fs::set_permissions(folder.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::create_dir_all(folder.path("above/below")).unwrap();
+    agent(&folder, "init --home above/below/alice").exits(0);
+    let show = |home: &str| agent(&folder, &format!("show --home {home}"));
+    for (mode, taken) in
+        [(0o775, false), (0o777, false), (0o757, false), (0o1777, true), (0o1775, true), (0o755, true)]
+    {
+        set("above", mode);
+        match taken {
+            true => drop(show("above/below/alice").exits(0)),
+            false => {
+                let told = show("above/below/alice").exits(3).tells("above: others may write");
+                assert!(told.stderr.contains("chmod go-w"), "{}", told.stderr);
+                agent(&folder, "init --home above/below/bob").exits(3).tells("above: others may write");
+            }
+        }
+    }
+    // The link is in a folder in which others may replace it; where it leads is in order.
+    std::fs::create_dir_all(folder.path("open")).unwrap();
+    symlink("../above/below/alice", folder.path("open/alice")).unwrap();
+    symlink("open", folder.path("way")).unwrap();
+    for home in ["open/alice", "way/alice"] {
+        set("open", 0o777);
+        show(home).exits(3).tells("open: others may write");
+        set("open", 0o1777);
+        show(home).exits(0);
+    }
+    // Deeper levels.
+    folder.write("file", "content");
+    set("above/below/alice", 0o755);
+    folder.run("agent memory put file --home above/below/alice").exits(0);
+    let object = folder.names_in("above/below/alice/objects").remove(0);
+    let object = format!("above/below/alice/objects/{object}");
+    for (name, mode, right) in [("above/below/alice/objects", 0o755, 0o755), (object.as_str(), 0o666, 0o600)]
+    {
+        set(name, mode);
+        if mode != right {
+            show("above/below/alice").exits(3).tells("others may write");
+            set(name, right);
+        }
+    }
+    std::fs::create_dir_all(folder.path("above/below/alice/status/known")).unwrap();
+    set("above/below/alice/status/known", 0o777);
+    show("above/below/alice").exits(3).tells("status/known: others may write");
+    set("above/below/alice/status/known", 0o700);
+    show("above/below/alice").exits(0);
+    // A link in the folder leads where others may write.
+    std::fs::create_dir(folder.path("elsewhere")).unwrap();
+    set("elsewhere", 0o777);
+    symlink(folder.path("elsewhere"), folder.path("above/below/alice/more")).unwrap();
+    show("above/below/alice").exits(3).tells("elsewhere: others may write");
+    set("elsewhere", 0o755);
+    // A loop of links ends.
+    symlink("..", folder.path("above/below/alice/status/up")).unwrap();
+    show("above/below/alice").exits(0);
+    if chown(folder.path("above/below"), Some(1), None).is_err() {
+        return;
+    }
+    show("above/below/alice").exits(3).tells("below: is a folder of another user");
+    chown(folder.path("above/below"), Some(0), None).unwrap();
+    set("open", 0o1777);
+    std::os::unix::fs::lchown(folder.path("open/alice"), Some(1), None).unwrap();
+    show("open/alice").exits(3).tells("open/alice: is a symbolic link of another user");
+    std::os::unix::fs::lchown(folder.path("open/alice"), Some(0), None).unwrap();
+    chown(folder.path(&object), Some(1), None).unwrap();
+    show("above/below/alice").exits(3).tells("another user's");
+}
+
 #[test]
 fn a_card_lists_the_keys_for_channels_that_are_asked_for() {
     let folder = Folder::new();

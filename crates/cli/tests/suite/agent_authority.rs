@@ -950,3 +950,44 @@ fn content_that_others_would_find_elsewhere_is_refused() {
     folder.write("head", "HEAD /pay HTTP/1.1\r\nHost: bank.example\r\n\r\n");
     assert!(verify(&response, "--request head").exits(1).text().contains("without content"));
 }
+
+/// Without `--hours` a link ends with the one above it, where that ends before the usual 24 hours.
+#[test]
+fn a_link_without_hours_ends_with_its_parent() {
+    let folder = acquainted();
+    let (alice, bob) = (did(&folder, "alice"), did(&folder, "bob"));
+    let first = format!(
+        "delegate grant --to {bob} --action x --resource y --hours 2 --depth 1 --irrevocable -o chain"
+    );
+    let first = agent(&folder, &format!("{first} --home alice --json")).exits(0).json();
+    let line =
+        format!("delegate grant --to {alice} --action x --resource y --under chain --irrevocable --home bob");
+    let second = agent(&folder, &format!("{line} -o more --json")).exits(0).json();
+    assert_eq!(second["until"], first["until"]);
+    let told = agent(&folder, &format!("{line} -o again")).exits(0);
+    assert!(told.text().contains("the end of the chain above"), "{}", told.text());
+    agent(&folder, &format!("{line} --hours 24 -o no")).exits(2).tells("widens the time");
+    agent(&folder, &format!("{line} --hours 1 -o hour")).exits(0);
+}
+
+/// A store that is empty or damaged is told as such, and reading writes nothing.
+#[test]
+fn a_store_of_channels_that_is_damaged_is_told_and_none_is_made_by_reading() {
+    let folder = Folder::new();
+    agent(&folder, "init --channels --home alice").exits(0);
+    let list = |code| folder.run_with("channel list --home alice", b"", &[PASSPHRASE]).exits(code);
+    list(0);
+    assert!(!folder.exists("alice/channels.redb"));
+    for bytes in [&b""[..], b"redb", &[0; 4096], &[0xff; 100_000]] {
+        folder.write("alice/channels.redb", bytes);
+        #[cfg(unix)]
+        std::fs::set_permissions(
+            folder.path("alice/channels.redb"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o600),
+        )
+        .unwrap();
+        let told = list(3).tells("channels.redb").tells("damaged");
+        assert_eq!(told.stderr.lines().count(), 1, "{}", told.stderr);
+        assert!(folder.read("alice/channels.redb") == bytes);
+    }
+}

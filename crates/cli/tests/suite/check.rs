@@ -506,3 +506,65 @@ fn the_vectors_beside_this_repository() {
         assert!(sums["notRun"].as_array().unwrap().contains(&row["file"]), "{row}");
     }
 }
+
+/// What a file expects and the program does not know is no success.
+#[test]
+fn members_and_results_that_are_not_known_are_failures_that_name_them() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("v")).unwrap();
+    let run = |file: &Value| {
+        folder.write("v/file.json", file.to_string());
+        let rows = folder.run("vectors check v --json").exits(1).rows();
+        assert_eq!(rows[0]["file"], "file.json");
+        rows[0].to_string()
+    };
+    let mut seen = 0;
+    for subject in ["sealed", "recovery"] {
+        let file: Value =
+            serde_json::from_slice(&std::fs::read(own().join(format!("{subject}.json"))).unwrap()).unwrap();
+        let expecting: Vec<usize> = (0..file["vectors"].as_array().unwrap().len())
+            .filter(|at| file["vectors"][at]["expect"].is_object())
+            .collect();
+        for at in expecting {
+            let mut more = file.clone();
+            more["vectors"][at]["expect"]["bogus"] = "00".into();
+            let told = run(&more);
+            assert!(told.contains("bogus"), "{told}");
+            for name in file["vectors"][at]["expect"].as_object().unwrap().keys() {
+                let mut less = file.clone();
+                less["vectors"][at]["expect"].as_object_mut().unwrap().remove(name);
+                let told = run(&less);
+                assert!(told.contains(name.as_str()) || name == "seed", "{told}");
+                seen += 1;
+            }
+        }
+        let mut unknown = file.clone();
+        unknown["vectors"][0]["result"] = "refuse".into();
+        let told = run(&unknown);
+        assert!(told.contains("result is") && told.contains("refuse"), "{told}");
+    }
+    assert!(seen > 40, "{seen}");
+
+    for name in ["x25519_test", "hkdf_sha256_test", "aes_gcm_test"] {
+        let file = std::fs::File::open(own().join(format!("wycheproof/{name}.json.gz"))).unwrap();
+        let file: Value = serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap();
+        for result in [Value::from("refused"), Value::from("Valid"), Value::Null, Value::from(true)] {
+            let mut changed = file.clone();
+            changed["testGroups"][0]["tests"][0]["result"] = result.clone();
+            let told = run(&changed);
+            assert!(told.contains("result is") && told.contains("valid, acceptable, invalid"), "{told}");
+        }
+        for algorithm in ["XDHX", "EDDSA", "BOGUS", ""] {
+            let mut changed = file.clone();
+            changed["algorithm"] = algorithm.into();
+            run(&changed);
+        }
+    }
+    let mut changed: Value = {
+        let file = std::fs::File::open(own().join("wycheproof/x25519_test.json.gz")).unwrap();
+        serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()
+    };
+    changed["algorithm"] = "XDHX".into();
+    let told = run(&changed);
+    assert!(told.contains("algorithm is") && told.contains("XDHX"), "{told}");
+}

@@ -235,3 +235,68 @@ fn a_full_standard_output_is_an_input_output_error() {
     command.arg("completions").arg("bash");
     assert!(finish(command, b"").exits(0).stdout.len() > 1000);
 }
+
+/// With `--json`, what the command line gets wrong is told as every other error is.
+#[test]
+fn errors_of_the_command_line_are_json_where_that_is_asked_for() {
+    let folder = Folder::new();
+    for (line, what) in [
+        ("--json frobnicate", "frobnicate"),
+        ("frobnicate --json", "frobnicate"),
+        ("key gen --json", "--alg"),
+        ("key gen --json --alg rsa -o x", "rsa"),
+        ("sign --json --bogus file", "--bogus"),
+        ("cert new -o x --levels 9 --json", "--levels"),
+        ("--json", "command"),
+        ("agent --json", "command"),
+        ("kem encaps --json -c", "-c"),
+    ] {
+        let told = folder.run(line).exits(2);
+        let report = told.json();
+        assert_eq!(report["status"], 2, "{line}");
+        let error = report["error"].as_str().unwrap();
+        assert!(error.contains(what.trim_start_matches('-')), "{line}: {error}");
+        assert!(!error.starts_with("error") && !error.contains('\n'), "{error}");
+        assert!(told.stderr.starts_with("gambeson: "), "{}", told.stderr);
+    }
+    // Without it, and for help, it is text.
+    assert!(folder.run("frobnicate").exits(2).stdout.is_empty());
+    assert!(folder.run("--help --json").exits(0).text().contains("Usage"));
+    // Behind `--` it is another program's.
+    assert!(folder.run("provider --bogus -- x --json").exits(2).stdout.is_empty());
+}
+
+/// One thing is one thing.
+#[test]
+fn counts_have_the_number_of_their_nouns() {
+    let folder = Folder::new();
+    folder.write("file", "x");
+    folder.run("key gen --alg x-wing -o x.key -p x.pub").exits(0);
+    folder.run("key gen --alg ml-dsa-44 -o k.key -p k.pub").exits(0);
+    folder.run("cert new --levels 2 --alg ed25519 -o pki").exits(0);
+    for line in [
+        "seal -R x.pub file -o sealed",
+        "open -i x.key sealed -o opened",
+        "sign -k k.key file -o file.sig",
+        "verify -k k.pub file -s file.sig",
+        "cert pkcs12 pki/server.pem -k pki/server.key -o p12",
+        "vectors check v",
+    ] {
+        if line.starts_with("vectors") {
+            std::fs::create_dir(folder.path("v")).unwrap();
+            folder.write("v/a.json", "[]");
+        }
+        let told = folder.run_with(line, b"", &[("GAMBESON_PASSPHRASE", "correct horse")]);
+        assert!(told.text().contains("1 ") || told.text().contains("one "), "{}", told.text());
+        for plural in ["1 bytes", "1 files", "1 certificates", "certificate(s)", "1 recipients"] {
+            assert!(!format!(" {}", told.text()).contains(&format!(" {plural}")), "{}", told.text());
+            assert!(!told.text().contains(&format!("({plural}")), "{}", told.text());
+        }
+    }
+    folder.run("seal -a -R x.pub file -o armored").exits(0);
+    folder.run("key show armored").exits(3).tells("an AGE ENCRYPTED FILE").tells("open it first");
+    folder.run("seal -R armored file -o no").exits(3).tells("is an age file").tells("recipients");
+    let text = String::from_utf8(folder.read("armored")).unwrap();
+    folder.write("other", text.replace("AGE ENCRYPTED", "OLD ENCRYPTED"));
+    folder.run("open -i x.key other -o no").exits(1).tells("BEGIN AGE ENCRYPTED FILE");
+}

@@ -251,6 +251,41 @@ fn a_program_that_is_stopped_stops_its_command() {
     assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
 }
 
+/// The command decides whether it stops; this program follows it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_catches_a_stop_goes_on_and_so_does_the_program() {
+    let folder = Folder::new();
+    let mut running = running(&folder, "trap 'echo caught > caught' TSTP; echo $$ > number");
+    let command = words(&folder, "number", 1).remove(0);
+    let stopped = |process: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+    };
+    let own = running.id().to_string();
+    let within = |what: &str, holds: &dyn Fn() -> bool| {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while !holds() {
+            assert!(std::time::Instant::now() < end, "{what}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    send("-TSTP", &running);
+    within("caught", &|| folder.exists("caught"));
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(!stopped(&own) && !stopped(&command));
+    // Whatever stops the command stops the program.
+    let to_command = |signal: &str| {
+        Command::new("kill").args([signal, command.as_str()]).status().unwrap();
+    };
+    to_command("-STOP");
+    within("both stop", &|| stopped(&own) && stopped(&command));
+    send("-CONT", &running);
+    within("both go on", &|| !stopped(&own) && !stopped(&command));
+    send("-TERM", &running);
+    assert_eq!(running.wait().unwrap().code(), Some(128 + 15));
+}
+
 /// The terminal sends to all of its group, so that nothing has to be passed on.
 #[cfg(target_os = "linux")]
 #[test]

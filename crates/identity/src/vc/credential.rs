@@ -227,6 +227,8 @@ pub(crate) fn sign_with_proof(
     created: Timestamp,
 ) -> Result<Map<String, Value>> {
     ours(agent, &credential)?;
+    registered_claims(&Map::new(), &Credential::read(credential.clone())?)?;
+    for_audience(credential.get("aud"), None)?;
     let options = data_integrity::ProofOptions::assertion(created);
     data_integrity::sign(agent, credential, &options)
 }
@@ -269,7 +271,8 @@ pub(super) fn verify(
     }
 }
 
-/// A credential with a Data Integrity proof, which was read as strict JSON.
+/// A credential with a Data Integrity proof, which was read as strict JSON. Registered claims of JWT in it mean what they mean in a token: whoever
+/// moves a credential from one form to the other loses no restriction.
 pub(super) fn verify_embedded(
     json: &Map<String, Value>,
     resolver: &dyn Resolver,
@@ -280,6 +283,10 @@ pub(super) fn verify_embedded(
     let expected = data_integrity::Expected::assertion();
     let (document, signer) = data_integrity::verify(json, resolver, now, &expected)?.into_parts();
     let credential = Credential::read(document)?;
+    let (from, until) = registered_claims(&Map::new(), &credential)?;
+    signed_by(&credential, &signer)?;
+    for_audience(credential.json.get("aud"), None)?;
+    now.within(from, until, "the claims nbf, iat and exp")?;
     finish(credential, signer, now, status)
 }
 

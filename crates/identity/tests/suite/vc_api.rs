@@ -312,6 +312,51 @@ fn a_malformed_status_entry_is_not_signed() {
     assert_eq!(built.issue(&world.issuer).unwrap_err().reason(), Reason::BadForm);
 }
 
+/// Claims of JWT restrict a credential with a proof inside as they restrict a token, when it is signed and when it is verified.
+#[test]
+fn registered_claims_beside_those_of_a_credential_are_not_passed_over() {
+    let (world, lists) = (World::new(), StatusStore::default());
+    let api = api(&world, &lists, Form::DataIntegrity);
+    for (name, value, at_signing, at_verifying) in [
+        ("iss", json!("did:web:other.example"), "bad-form", "bad-form"),
+        ("sub", json!("did:web:other.example"), "bad-form", "bad-form"),
+        ("jti", json!("urn:other"), "bad-form", "bad-form"),
+        ("vc", json!({}), "bad-form", "bad-form"),
+        ("exp", json!("tomorrow"), "bad-time", "bad-time"),
+        ("aud", json!("https://other.example"), "wrong-audience", "wrong-audience"),
+        ("aud", json!(["https://other.example"]), "wrong-audience", "wrong-audience"),
+        ("exp", json!(NOW.0 - 1), "", "expired"),
+        ("nbf", json!(NOW.0 + 100), "", "not-yet-valid"),
+        ("iat", json!(NOW.0 + 100), "", "not-yet-valid"),
+        ("iss", json!(world.issuer.did().as_str()), "", ""),
+        ("exp", json!(NOW.0 + 100), "", ""),
+    ] {
+        let mut credential = draft(&world);
+        for own in ["validFrom", "validUntil"] {
+            credential.as_object_mut().unwrap().remove(own);
+        }
+        credential[name] = value.clone();
+        // A draft whose context defines no such term is another matter.
+        credential["@context"] = json!(["https://www.w3.org/ns/credentials/v2", UNDEFINED_TERMS]);
+        let body = json!({"credential": credential}).to_string();
+        let (_, answer) = api.issue(body.as_bytes(), NOW);
+        let found = answer["problemDetails"][0]["title"].as_str().unwrap_or_default();
+        assert_eq!(found, at_signing, "{name} {value}: {answer}");
+        if credential.get("issuer").is_none() {
+            credential["issuer"] = world.issuer.did().as_str().into();
+        }
+        let signed = data_integrity::sign(
+            &world.issuer,
+            map(credential),
+            &data_integrity::ProofOptions::assertion(NOW),
+        );
+        let body = json!({"verifiableCredential": signed.unwrap()}).to_string();
+        let (_, answer) = api.verify_credential(body.as_bytes(), NOW);
+        let found = answer["problemDetails"][0]["title"].as_str().unwrap_or_default();
+        assert_eq!(found, at_verifying, "{name} {value}: {answer}");
+    }
+}
+
 #[test]
 fn a_challenge_that_is_no_text_is_not_passed_over() {
     let (world, lists) = (World::new(), StatusStore::default());

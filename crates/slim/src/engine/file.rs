@@ -26,7 +26,7 @@ use crate::hold;
 use crate::keys::{KeyPackages, Keys};
 use crate::log::{Entry, Log, MAX_ENTRY, Page, Placed};
 use crate::name::ChannelId;
-use crate::store::FileStore;
+use crate::store::{Checked, FileStore, checked};
 
 /// Log, blobs and keys in one file. Dropped, it waits for what is being written.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct File {
 
 struct Kept {
     /// `None` while it cannot be opened again. Who works with it holds the lock until its transaction is over.
-    database: RwLock<Option<Database>>,
+    database: RwLock<Option<Checked<Database>>>,
     /// Where it is opened again; `None`: nowhere.
     path: Option<PathBuf>,
     limits: Limits,
@@ -52,7 +52,8 @@ impl Kept {
     /// Works with the database.
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, redb::Error> {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        work(database.as_ref().ok_or(redb::Error::DatabaseClosed)?)
+        let database = database.as_ref().ok_or(redb::Error::DatabaseClosed)?;
+        checked(|| work(database))
     }
 
     /// Keeps why a transaction failed, for those who are told so.
@@ -71,7 +72,7 @@ impl Kept {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         // As long as it lives, the file is locked.
         *database = None;
-        *database = Some(Builder::new().open(path)?);
+        *database = Some(checked(|| Builder::new().open(path)).map(Checked::new)?);
         Ok(())
     }
 }
@@ -110,11 +111,17 @@ impl File {
     /// A database that is not opened again.
     #[cfg(test)]
     fn of(database: Database, limits: Limits, retention: Retention) -> Result<Self> {
-        Self::at(None, database, limits, retention)
+        Self::at(None, Checked::new(database), limits, retention)
     }
 
-    fn at(path: Option<PathBuf>, database: Database, limits: Limits, retention: Retention) -> Result<Self> {
-        let begun = database.begin_write().map_err(redb::Error::from).and_then(|transaction| {
+    fn at(
+        path: Option<PathBuf>,
+        database: Checked<Database>,
+        limits: Limits,
+        retention: Retention,
+    ) -> Result<Self> {
+        let begun = checked(|| {
+            let transaction = database.begin_write()?;
             Tables::open(&transaction)?;
             transaction.commit().map_err(redb::Error::from)
         });

@@ -1,10 +1,11 @@
 //! `channel list`, `members`, `history`, `export` and `policy` from the agent's store, without a node.
 
 use super::super::Session;
-use super::open::{choose, me, store};
+use super::open::{choose, me, store_to_read};
 use super::rules;
 use super::tell;
 use crate::args::channel::{ChannelCommand, Which};
+use crate::console::counted;
 use crate::error::{Error, Status};
 use crate::slim::failed;
 use gambeson_slim::StoredChannel;
@@ -37,7 +38,7 @@ pub(super) async fn run(session: &Session, command: &ChannelCommand) -> Result<O
 /// Reads the channels of the agent.
 async fn channels(session: &Session) -> Result<Vec<StoredChannel>, Error> {
     let (me, log) = me(session)?;
-    StoredChannel::all(&me, &log, Arc::new(store(session)?)).await.map_err(failed)
+    StoredChannel::all(&me, &log, Arc::new(store_to_read(session)?)).await.map_err(failed)
 }
 
 /// Reads the channel that was asked for.
@@ -50,7 +51,7 @@ async fn list(session: &Session) -> Result<(), Error> {
         let (id, epoch) = (channel.id().to_string(), channel.epoch());
         let members = channel.members().map_err(failed)?.len();
         session.console.report(
-            format_args!("{id}  {members} members, epoch {epoch}"),
+            format_args!("{id}  {}, epoch {epoch}", counted(members, "member")),
             json!({"channel": id, "members": members, "epoch": epoch}),
         )?;
     }

@@ -1,7 +1,7 @@
 //! What happens in a channel, for people and for programs.
 
 use crate::args::channel::Export;
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::Error;
 use crate::files::{self, Access};
 use base64ct::{Base64, Encoding};
@@ -24,7 +24,7 @@ pub(super) fn export(
     let lines: String = history.iter().map(|it| format!("{}\n", json(it))).collect();
     files::write(&options.out, lines.as_bytes(), Access::Private, options.force)?;
     console.report(
-        format_args!("{} events", history.len()),
+        counted(history.len(), "event"),
         object!({"channel": channel.to_string(), "events": history.len()}),
     )
 }
@@ -40,7 +40,7 @@ pub(super) fn text(what: &Occurrence) -> String {
     let said = match &what.event {
         Event::Message { id, bytes, .. } => match std::str::from_utf8(bytes) {
             Ok(text) => format!("{}: {}", short(&id.sender), text.trim_end_matches('\n')),
-            Err(_) => format!("{}: {} bytes that are no text", short(&id.sender), bytes.len()),
+            Err(_) => format!("{}: {}, not text", short(&id.sender), counted(bytes.len(), "byte")),
         },
         Event::Bridge { id, news } => carried(&short(&id.sender), news),
         Event::Joined { members, by, epoch } => {
@@ -75,9 +75,9 @@ fn carried(bridge: &str, news: &BridgeNews) -> String {
                 format!("{} (classical, carried by {bridge}): {}", said.from, text.trim_end_matches('\n'))
             }
             Err(_) => format!(
-                "{} (classical, carried by {bridge}): {} bytes of {}",
+                "{} (classical, carried by {bridge}): {} of {}",
                 said.from,
-                said.bytes.len(),
+                counted(said.bytes.len(), "byte"),
                 said.kind
             ),
         },
@@ -89,8 +89,8 @@ fn carried(bridge: &str, news: &BridgeNews) -> String {
 /// What is behind a bridge, and who reads it there.
 pub fn far_end(end: &FarEnd) -> String {
     let readers = if end.encrypted { "under SLIM's own MLS" } else { "in the clear for SLIM's nodes" };
-    let count = end.clients.len();
-    format!("far end is classical, {readers}: {count} clients in {}", end.session)
+    let clients = counted(end.clients.len(), "client");
+    format!("far end is classical, {readers}: {clients} in {}", end.session)
 }
 
 /// The same for programs.
@@ -102,7 +102,7 @@ pub fn far_end_json(end: &FarEnd) -> Value {
 pub(super) fn warned(warning: &Warning) -> String {
     match warning {
         Warning::Missing { sender, bundles } => {
-            format!("{bundles} messages of {} will not come: the log does not have them", short(sender))
+            format!("{} of {} will not come: not in the log", counted(*bundles, "message"), short(sender))
         }
         Warning::Pruned { from, to } => {
             format!("the log has forgotten places {from} to {to}: messages of that time were not seen")

@@ -1,7 +1,7 @@
 //! `channel top`: a channel at a glance, until q is pressed.
 
 use super::tell;
-use crate::console::grouped;
+use crate::console::{counted, grouped};
 use crate::error::{Error, Status as Exit};
 use crate::slim::failed;
 use gambeson_identity::text::one_line;
@@ -216,7 +216,7 @@ impl View {
             [Constraint::Length(10), Constraint::Length(24), Constraint::Length(16), Constraint::Min(16)];
         Table::new(rows, widths)
             .header(Row::new(["role", "member", "without receipt", "state"]).style(Modifier::UNDERLINED))
-            .block(Block::bordered().title(format!(" {} members ", self.status.members.len())))
+            .block(Block::bordered().title(format!(" {} ", counted(self.status.members.len(), "member"))))
     }
 }
 

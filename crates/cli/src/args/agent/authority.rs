@@ -143,9 +143,9 @@ pub struct Grant {
     /// Only with an approval by one of these, none of whom this right was granted to (may be given again)
     #[arg(long, value_name = "DID")]
     pub approval_by: Vec<Did>,
-    /// For how many hours
-    #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u64).range(1..=876_600))]
-    pub hours: u64,
+    /// How many hours it holds [default: 24, or as long as the chain of --under]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=876_600))]
+    pub hours: Option<u64>,
     /// How many links may follow
     #[arg(long, value_name = "N", default_value = "0")]
     pub depth: u8,
