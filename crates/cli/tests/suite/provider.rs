@@ -116,6 +116,42 @@ fn our_client_reaches_nginx_with_hybrid_groups() {
     get.exits(0).tells("group   X25519MLKEM768");
 }
 
+/// The recipe of the module's page, with another folder in place of /opt/gambeson and nginx started as systemd starts it.
+#[test]
+fn the_recipe_for_nginx_works() {
+    if !has_program("nginx", &["-v"]) || !openssl_is_there() {
+        return;
+    }
+    let page = include_str!("../../../openssl/README.md");
+    let (_, recipe) = page.split_once("\n# nginx\n").unwrap();
+    let (recipe, _) = recipe.split_once("```\n").map(|(_, rest)| rest.split_once("\n```").unwrap()).unwrap();
+    let after = |mark: &str| recipe.lines().find_map(|line| line.trim().strip_prefix(mark)).unwrap();
+    let (variable, configuration) = after("Environment=").split_once('=').unwrap();
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 --alg ecdsa-p256 -o pki").exits(0);
+    folder.run("provider install --prefix opt").exits(0);
+    assert!(recipe.contains("gambeson provider install --prefix /opt/gambeson\n"));
+    let configuration = folder.path(&configuration.replace("/opt/gambeson", "opt"));
+    assert!(configuration.is_file(), "{}", configuration.display());
+    let port = free_port();
+    let server = format!(
+        "ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key; ssl_ecdh_curve {}
+         server {{ listen 127.0.0.1:{port} ssl; }}",
+        after("ssl_ecdh_curve ")
+    );
+    let mut command = std::process::Command::new("nginx");
+    command.current_dir(folder.path("")).env(variable, &configuration);
+    let mut nginx = nginx(command, &folder, &server, ([127, 0, 0, 1], port).into());
+    let scan = folder.run(&format!("tls scan localhost:{port} --require-pq --json"));
+    send("-TERM", &nginx);
+    assert_eq!(nginx.wait().unwrap().code(), Some(0));
+    let verdict = scan.exits(0).rows().pop().unwrap();
+    assert!(
+        verdict["post_quantum_groups"].as_array().unwrap().contains(&"X25519MLKEM768".into()),
+        "{verdict}"
+    );
+}
+
 #[test]
 fn the_exit_status_is_that_of_the_command() {
     let folder = Folder::new();
@@ -123,7 +159,8 @@ fn the_exit_status_is_that_of_the_command() {
     folder.run("provider run -- sh exit.sh 7").exits(7);
     folder.write("die.sh", "kill -9 $$");
     folder.run("provider run -- sh die.sh").exits(137);
-    folder.run("provider run -- ./there-is-no-such-program").exits(3).tells("there-is-no-such-program");
+    folder.run("provider run -- ./there-is-no-such-program").exits(127).tells("there-is-no-such-program");
+    folder.run("provider run -- ./exit.sh").exits(126).tells("exit.sh");
     folder.run("provider run").exits(2);
 }
 
