@@ -59,8 +59,15 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
         false => child::command(program),
     };
     signals.leave_to(&mut command);
-    let child = command.args(arguments).env("OPENSSL_CONF", &file).spawn();
-    let child = child.map_err(|e| Error::stream(&name, &e))?;
+    let child = match command.args(arguments).env("OPENSSL_CONF", &file).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            drop(folder);
+            write_to_stderr(format_args!("gambeson: {name}: {error}"));
+            // As shells have it: 127 if there is no such program, 126 if it cannot be run.
+            std::process::exit(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
+        }
+    };
     let ended = signals.wait(child).map_err(|e| Error::stream(&name, &e))?;
     if readers.are_none() {
         write_to_stderr(format_args!(

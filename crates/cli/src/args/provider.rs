@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum ProviderCommand {
     /// Run one command whose OpenSSL has our algorithms; nothing else on this machine changes
     ///
-    /// The exit status is that of the command. A program that is linked with another library for TLS is refused; where no program has used OpenSSL, a line
+    /// The exit status is that of the command; 127 if there is no such program, 126 if it cannot be run. A program that is linked with another library for TLS is refused; where no program has used OpenSSL, a line
     /// on standard error says so at the end.
     Run(ProviderRun),
     /// Put the module and a configuration into a folder, and try them

@@ -59,7 +59,7 @@ fn wheel(console: Console) -> Result<Maker, Error> {
     let place = place()?;
     if !python(&place).exists() {
         console.say(format_args!(
-            "no program slim in PATH: installing slim-bindings {WHEEL} into {}, once",
+            "no program slim in PATH: pip installs the wheel slim-bindings {WHEEL} into {}, once; --slim and --python name a node that is there",
             place.display()
         ))?;
         // It gets its name when it is whole: a program that is killed leaves nothing that looks installed.
