@@ -193,3 +193,21 @@ fn status_tells_a_configuration_that_is_not_ours_from_one_that_is_missing() {
     let gone = error(&folder);
     assert!(gone.contains("there is no") && gone.contains("/lib/") && !gone.contains("/etc/"), "{gone}");
 }
+
+#[test]
+fn a_list_of_an_existing_configuration_is_not_replaced_in_silence() {
+    if !openssl_is_there() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write(
+        "existing.cnf",
+        "openssl_conf = init\n[init]\nssl_conf = tls\n[tls]\nsystem_default = own\n[own]\nGroups = X448:P-521\n",
+    );
+    let existing = folder.path("existing.cnf");
+    let existing = [("OPENSSL_CONF", existing.to_str().unwrap())];
+    let told = folder.run_with("provider run -- openssl version", b"", &existing).exits(0);
+    told.tells("X448:P-521").tells("--groups");
+    let install = folder.run_with("provider install --prefix opt --conf existing.cnf", b"", &[]).exits(0);
+    install.tells("X448:P-521");
+}
