@@ -9,7 +9,7 @@ mod signals;
 
 use crate::args::provider::{ProviderCommand, ProviderOptions, ProviderRun};
 use crate::child;
-use crate::console::{Console, write_to_stderr};
+use crate::console::{Console, warn, write_to_stderr};
 use crate::error::{Error, Status};
 use configuration::{Existing, include};
 use program::Readers;
@@ -51,6 +51,9 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
     let file = folder.path().join("openssl.cnf");
     fs::write(&file, text).map_err(|e| Error::io(&file, &e))?;
     try_out(&file, &module, &options.options.groups, existing.as_deref())?;
+    if let Some(existing) = &existing {
+        tell_replaced(existing, &Existing::of_file(existing)?, &options.options.groups);
+    }
     // From here on signals are the command's; the folder goes with it.
     let signals = Signals::hold()?;
     let readers = Readers::watch(&file);
@@ -127,6 +130,16 @@ fn full_configuration(
         None => (Existing::default(), String::new()),
     };
     Ok(begin + &existing.addition(module, &options.groups, options.composite_sigalg)?)
+}
+
+/// Warns of lists of groups in an existing configuration that ours replaces.
+fn tell_replaced(file: &Path, existing: &Existing, groups: &str) {
+    for (name, list) in existing.groups().filter(|(_, list)| *list != groups) {
+        warn(format_args!(
+            "{}: {name} = {list} is replaced by {groups}; --groups names others",
+            file.display()
+        ));
+    }
 }
 
 /// The configuration that OpenSSL would read without us: `OPENSSL_CONF`, or that of the machine.

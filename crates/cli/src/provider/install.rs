@@ -2,7 +2,7 @@
 
 use super::configuration::{Existing, text_of};
 use super::library::{active, takes_groups, takes_groups_of};
-use super::{full_configuration, machine_configuration, module, module_name};
+use super::{full_configuration, machine_configuration, module, module_name, tell_replaced};
 use crate::args::provider::{ProviderInstall, ProviderPlace};
 use crate::console::Console;
 use crate::error::{Error, Status};
@@ -141,6 +141,7 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
     let others = machine.iter().chain(&place.changed);
     let others = others.map(|file| Ok((file.clone(), Existing::of_file(file)?)));
     let others = others.collect::<Result<Vec<_>, Error>>()?;
+    others.iter().for_each(|(file, existing)| tell_replaced(file, existing, &options.options.groups));
     let mut changes = Changes::default();
     let mut work = || {
         moved.iter().try_for_each(|file| changes.move_away(file))?;
