@@ -203,7 +203,7 @@ fn what_an_agent_keeps_is_no_output() {
         "gateway.token",
         "lock",
         "cards/new.jsonl",
-        "status/list.json",
+        "status",
         "log",
         "objects/other",
         "credentials",
