@@ -92,13 +92,11 @@ fn refuse_contents(path: &Path, reached: bool, seen: &mut BTreeSet<PathBuf>) -> 
     }
     let reached = reached && metadata.mode() & 0o011 != 0;
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        match entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+        if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            refuse_contents(&entry.path(), reached, seen)?;
+        } else if let Some(target) = way_to(&entry.path())? {
             // Others reach the target on its own way.
-            true => match way_to(&entry.path())? {
-                Some(target) => refuse_contents(&target, true, seen)?,
-                None => {}
-            },
-            false => refuse_contents(&entry.path(), reached, seen)?,
+            refuse_contents(&target, true, seen)?;
         }
     }
     Ok(())
