@@ -487,3 +487,24 @@ fn a_request_without_a_name_is_nobodys() {
     folder.run("cert csr -k k -o r.csr").exits(2).tells("--name").tells("--subject");
     assert!(!folder.exists("r.csr"));
 }
+
+#[test]
+fn a_verified_chain_says_how_old_the_lists_are() {
+    let folder = with_chain();
+    let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key -o pki/authority.crl";
+    folder.run(crl).exits(0);
+    let made = folder.run("cert show pki/authority.crl --json").exits(0).json()["this_update"].clone();
+    let line = "cert verify pki/server.pem --roots pki/root.pem";
+    let told = folder.run(&format!("{line} --crl pki/authority.crl --json")).exits(0).json();
+    assert_eq!(told["revocation_as_of"], made, "{told}");
+    let text = folder.run(&format!("{line} --crl pki/authority.crl")).exits(0);
+    assert!(
+        text.text().contains(&format!("not revoked as of the list of {}", made.as_str().unwrap())),
+        "{}",
+        text.text()
+    );
+    let told = folder.run(&format!("{line} --json")).exits(0).json();
+    assert!(told["revocation_as_of"].is_null(), "{told}");
+    let text = folder.run(line).exits(0);
+    assert!(text.text().contains("revocation NOT checked"), "{}", text.text());
+}
