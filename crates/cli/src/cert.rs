@@ -394,9 +394,15 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
                 if subject.contains(['<', '"']) { quoted(subject) } else { subject.clone() }
             };
             let line: Vec<_> = subjects.iter().map(one).collect();
-            console.report(
-                format_args!("verified: {}", line.join(" <- ")),
-                json!({"verified": true, "chain": subjects}),
+            let (told, as_of, unchecked) = revocation(&chain, &lists);
+            console.report_lines(
+                [format!("verified: {}", line.join(" <- ")), told],
+                json!({
+                    "verified": true,
+                    "chain": subjects,
+                    "revocation_as_of": as_of,
+                    "revocation_unchecked": unchecked,
+                }),
             )?;
             Ok(Status::Done)
         }
@@ -414,6 +420,27 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
             Ok(Status::NotVerified)
         }
     }
+}
+
+/// What lists say of a chain that holds, for a person; when the oldest of them was made; and the issuers without one.
+fn revocation(chain: &[&Certificate], lists: &[RevocationList]) -> (String, Option<String>, Vec<String>) {
+    let listed = |issuer: &Name| lists.iter().any(|list| list.issuer() == *issuer);
+    let below_root = chain.iter().take(chain.len().saturating_sub(1));
+    let issuers = below_root.map(|link| link.issuer()).filter(|issuer| !listed(issuer));
+    let unchecked: Vec<String> = issuers.map(|issuer| issuer.to_string()).collect();
+    let words: Vec<String> = unchecked.iter().map(one_word).collect();
+    let as_of = lists.iter().map(RevocationList::this_update).min().map(moment);
+    let told = match (&as_of, unchecked.is_empty()) {
+        (None, _) => "revocation NOT checked: --crl names lists".to_owned(),
+        (Some(time), true) => format!("not revoked as of the list of {time}"),
+        (Some(time), false) => {
+            format!(
+                "not revoked as of the list of {time}; NOT checked for what {} issued",
+                words.join(" and ")
+            )
+        }
+    };
+    (told, as_of, unchecked)
 }
 
 fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
