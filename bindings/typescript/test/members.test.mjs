@@ -61,7 +61,7 @@ const TAKES = {
   "Agent.seal": [(it) => owner.seal(bytes, it), { to: helper.did, cards: verifier, now }],
   "Agent.backup": [(it) => owner.backup(it), { credentials: {} }],
   "Agent.backup, state": [(state) => owner.backup({ state }), { ledger: bytes }],
-  "Agent.restore": [(it) => owner.restore(owner.backup({}), it), {}],
+  "Agent.restore": [(it) => owner.restore(owner.backup({}), it), { since: 0 }],
   "AuditLog.files": [(it) => log.files(it), { changed: true }],
   "CardLog.key": [(it) => CardLog.verify(owner.card({ from: now })).key(owner.keyUrl, it), { relationship: "assertionMethod", now }],
   "StatusList.issue": [(it) => list.issue(owner, "https://issuer.example/status/1", it), { validFor: 60 }],
@@ -71,7 +71,6 @@ const TAKES = {
   "Verifier.sdJwt": [(it) => verifier.sdJwt(issued, it), { bearer: true, now }],
   "Verifier.delegation": [(it) => verifier.delegation(chain, it), { now }],
   "Verifier.action": [(it) => verifier.action(action, helper.signAction(action), it), { audience: bank, now, evidence: { chain } }, "refused"],
-  "Verifier.action, evidence": [(evidence) => verifier.action(action, helper.signAction(action), { audience: bank, now, evidence }), { chain }, "refused"],
   "Verifier.action, cost": [(cost) => priced(cost), { amount: 5, unit: "EUR-cent" }],
   "Verifier.actionSigner": [(it) => new Verifier().actionSigner(action, helper.signAction(action), it), { audience: bank, now }, "refused"],
   "Verifier.toolCall": [(it) => verifier.toolCall("tools/call", { name: "pay" }, it), { audience: bank, now }, "refused"],
@@ -126,7 +125,7 @@ for (const [name, [take, good, refused]] of Object.entries(TAKES)) {
     const first = await failure(() => take(good));
     if (refused === undefined) assert.equal(first, undefined, String(first));
     else assert.ok(!/no member/.test(first?.message), String(first));
-    const misspelt = Object.keys(good)[0]?.toLowerCase() ?? "since";
+    const misspelt = Object.keys(good)[0]?.toUpperCase() ?? "SUITE";
     for (const unknown of ["nosuchmember", ...(misspelt in good ? [] : [misspelt])]) {
       const error = await failure(() => take({ ...good, [unknown]: 1 }));
       assert.ok(error instanceof GambesonError, `${unknown}: ${String(error)}`);

@@ -1,9 +1,20 @@
 import type { Json, Role, Suite } from "./agent.js";
 import { ask } from "./border.js";
+import { known, type Names } from "./known.js";
 import { seconds, type Time } from "./time.js";
 
 /** What a key may be used for (DID Core 1.0, §5.3). */
 export type Relationship = "authentication" | "assertionMethod" | "keyAgreement" | "capabilityInvocation" | "capabilityDelegation";
+
+/** What a key of a card is wanted for. */
+export interface KeyUse {
+  relationship: Relationship;
+  /** In the form of Data Integrity. */
+  multikey?: boolean;
+  now?: Time;
+}
+
+const KEY_USE: Names<KeyUse> = { relationship: true, multikey: true, now: true };
 
 interface About {
   did: string;
@@ -53,8 +64,8 @@ export class CardLog {
   }
 
   /** The bytes of a key of the newest card that signs, if it is good for that at this time; `multikey` for the form of Data Integrity. */
-  key(keyUrl: string, use: { relationship: Relationship; multikey?: boolean; now?: Time }): Uint8Array {
-    return ask("cardKey", { cards: this.lines, keyUrl, ...use, now: seconds(use.now) }).bytes;
+  key(keyUrl: string, use: KeyUse): Uint8Array {
+    return ask("cardKey", { cards: this.lines, keyUrl, ...known(use, "key", KEY_USE), now: seconds(use.now) }).bytes;
   }
 
   /** The bytes of a key that no relationship names: that of a log. */

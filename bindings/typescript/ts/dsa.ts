@@ -1,5 +1,6 @@
 import { bytesOf } from "./bytes.js";
 import { Held } from "./held.js";
+import { knownIf, type Names } from "./known.js";
 import { wasm } from "./primitives.js";
 import type { DsaKey, Dsa as Id } from "./wasm/gambeson.js";
 
@@ -10,6 +11,9 @@ export interface SignatureOptions {
   /** At most 255 bytes that signer and verifier agree on (FIPS 204, §5.2); empty by default. */
   context?: Uint8Array;
 }
+
+const OPTIONS: Names<SignatureOptions> = { context: true };
+const contextOf = (options: SignatureOptions | undefined): Uint8Array => bytesOf(knownIf(options, "signature options", OPTIONS)?.context ?? NOTHING);
 
 /** A parameter set of ML-DSA. Lengths are in bytes. */
 export class Dsa {
@@ -57,7 +61,7 @@ export class VerifyingKey {
    * @throws GambesonError `bad-signature`, and `bad-length` for a key or a context of a wrong length
    */
   verify(signature: Uint8Array, message: Uint8Array, options?: SignatureOptions): void {
-    wasm().verify(this.dsa.id, this.bytes, bytesOf(signature), bytesOf(message), bytesOf(options?.context ?? NOTHING));
+    wasm().verify(this.dsa.id, this.bytes, bytesOf(signature), bytesOf(message), contextOf(options));
   }
 }
 
@@ -77,7 +81,7 @@ export class SigningKey extends Held<DsaKey> {
 
   /** Signs `message`, hedged with fresh randomness (FIPS 204, Algorithm 2). @throws GambesonError `bad-length` for a long context */
   sign(message: Uint8Array, options?: SignatureOptions): Uint8Array {
-    return this.secret.sign(bytesOf(message), bytesOf(options?.context ?? NOTHING));
+    return this.secret.sign(bytesOf(message), contextOf(options));
   }
 
   /** A copy of the seed ξ, to store: whoever has it has the key. */

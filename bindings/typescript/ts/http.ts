@@ -6,17 +6,18 @@
  * await fetch("https://bank.example/pay", { method: "POST", body: JSON.stringify({ amount: 5 }) });
  * ```
  */
-import type { Agent, HttpRequest, HttpSignOptions } from "./agent.js";
+import { HTTP_SIGN, type Agent, type HttpRequest, type HttpSignOptions } from "./agent.js";
 import { joined } from "./border.js";
 import { GambesonError } from "./error.js";
-import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js";
+import { known } from "./known.js";
+import { HTTP_VERIFY, type HttpVerifyOptions, type VerifiedMessage, type Verifier } from "./verifier.js";
 
 /**
  * A `fetch` that signs method, address, content type and body of each request. It follows no redirect, because the address is
  * signed, unless `init.redirect` says so.
  */
 export function signedFetch(agent: Agent, options: HttpSignOptions & { fetch?: typeof fetch } = {}): typeof fetch {
-  const { fetch: send = fetch, ...terms } = options;
+  const { fetch: send = fetch, ...terms } = known(options, "signedFetch", { ...HTTP_SIGN, fetch: true });
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: init?.redirect ?? "error" });
     const body = await bodyOf(request);
@@ -44,7 +45,7 @@ export async function verifyRequest(
   origin: string,
   options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
-  const { maxBody, ...terms } = options;
+  const { maxBody, ...terms } = known(options, "verifyRequest", { ...HTTP_VERIFY, maxBody: true });
   const body = await read(request.clone().body?.getReader(), maxBody);
   return verifier.request({ ...headOf(request, origin), body }, terms);
 }
@@ -59,7 +60,7 @@ export async function signResponse(
   request: Request,
   options: HttpSignOptions & { origin?: string } = {},
 ): Promise<Response> {
-  const { origin, ...terms } = options;
+  const { origin, ...terms } = known(options, "signResponse", { ...HTTP_SIGN, origin: true });
   const body = await bodyOf(response);
   const { status, statusText, headers } = response;
   const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request, origin) };
@@ -73,7 +74,7 @@ export async function verifyResponse(
   request: Request,
   options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
-  const { maxBody, ...terms } = options;
+  const { maxBody, ...terms } = known(options, "verifyResponse", { ...HTTP_VERIFY, maxBody: true });
   const body = await read(response.clone().body?.getReader(), maxBody);
   const { status, headers } = response;
   return verifier.response({ status, headers, body, request: headOf(request) }, terms);
@@ -97,11 +98,12 @@ export async function readIncoming(
   origin: string,
   options: ReadOptions = {},
 ): Promise<HttpRequest & { body: Uint8Array }> {
+  const { maxBody } = known(options, "readIncoming", { maxBody: true });
   const target = incoming.url ?? "";
   // Another target would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
   if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request is a path");
   const chunks = incoming[Symbol.asyncIterator]();
-  const body = await read({ read: () => chunks.next() }, options.maxBody);
+  const body = await read({ read: () => chunks.next() }, maxBody);
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     headers.push([incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string]);
