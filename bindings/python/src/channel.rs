@@ -26,6 +26,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use pyo3_async_runtimes::tokio::future_into_py;
 
 use crate::error::{USAGE, error};
+use crate::input::Owned;
 pub use node::{Delivery, open_delivery};
 pub use node::{Hub, Invitation, Node, channel_groups, open_node, rest_channels};
 use refusals::{Raised, usage};
@@ -131,24 +132,24 @@ impl NativeChannel {
     }
 
     /// Says something; the id of the message.
-    fn send<'py>(&self, py: Python<'py>, data: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        self.work(py, |channel| async move { channel.send(data).await.map(|id| id.to_string()) })
+    fn send<'py>(&self, py: Python<'py>, data: Owned) -> PyResult<Bound<'py, PyAny>> {
+        self.work(py, |channel| async move { channel.send(data.0).await.map(|id| id.to_string()) })
     }
 
     /// Replies to a request.
-    fn reply<'py>(&self, py: Python<'py>, to: &str, data: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
+    fn reply<'py>(&self, py: Python<'py>, to: &str, data: Owned) -> PyResult<Bound<'py, PyAny>> {
         let to = message_id(py, to)?;
-        self.work(py, |channel| async move { channel.reply(&to, data).await.map(|id| id.to_string()) })
+        self.work(py, |channel| async move { channel.reply(&to, data.0).await.map(|id| id.to_string()) })
     }
 
     /// Asks, and waits for the first reply: its id, its sender, what it says. If nobody waits any more, it ends at its deadline or with the agent.
-    fn request<'py>(&self, py: Python<'py>, data: Vec<u8>, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
+    fn request<'py>(&self, py: Python<'py>, data: Owned, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
         if !(0.0..=LONGEST).contains(&timeout) {
             return Err(error(py, USAGE, "a deadline is a number of seconds, at most those of a year"));
         }
         let deadline = Duration::from_secs_f64(timeout);
         self.work(py, move |channel| async move {
-            let (id, bytes) = channel.request(data, deadline).await?;
+            let (id, bytes) = channel.request(data.0, deadline).await?;
             Ok((id.to_string(), id.sender, bytes.to_vec()))
         })
     }

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, MutableMapping, Seq
 from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
+from gambeson._inputs import texts
 from gambeson._native import CardDirectory, CardStore, ReplayCache, WebResolver, verify_http
 from gambeson.errors import Error, Malformed
 
@@ -64,11 +65,11 @@ class SignedRequests:
         self._origin = origin.rstrip("/")
         self._resolver = resolver
         self._replay = replay if replay is not None else ReplayCache(per_signer=50_000)
-        self._required = list(required)
+        self._required = texts("required", required)
         self._role = role
         self._tag = tag
         self._max_body = max_body
-        self._exempt = frozenset(exempt)
+        self._exempt = frozenset(texts("exempt", exempt))
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] == "lifespan" or (scope["type"] == "http" and scope["path"] in self._exempt):
