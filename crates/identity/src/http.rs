@@ -276,7 +276,7 @@ pub fn verify(
     }
     let end = created.after(policy.max_age);
     let end = signature.expires.map_or(end, |expires| expires.min(end));
-    now.after(CLOCK_SKEW).within(Some(created), None, "the signature")?;
+    now.not_before(created, CLOCK_SKEW, "the signature")?;
     now.within(None, Some(end), "the signature")?;
     signature.take_bytes(&dictionary(message, "signature")?)?;
     signature.check_length()?;
