@@ -419,8 +419,11 @@ impl SignedPolicy {
     /// Verifies the signature; whether the signer may make policies is asked elsewhere. `at`: no policy is from the future.
     pub(crate) fn verify(&self, cards: &Cards, at: Option<Timestamp>) -> Result<(), Doubt> {
         let wrong = |what: &dyn fmt::Display| Refusal::new(Reason::BadPolicySignature, what);
-        if at.is_some_and(|at| self.policy.issued > at.after(SKEW)) {
-            return Err(wrong(&"the policy is from the future").into());
+        if let Some(at) = at.filter(|at| self.policy.issued > at.after(SKEW)) {
+            let issued = self.policy.issued;
+            let what =
+                format_args!("the policy was issued at {issued}, it is {at}; clocks may differ by {SKEW} s");
+            return Err(wrong(&what).into());
         }
         let key = cards.signing_key(&self.signer, self.policy.issued)?;
         Self::jws(&self.bytes, &self.signature)?.verify(&key).map_err(|error| wrong(&error))?;
