@@ -86,6 +86,8 @@ class SignedRequests:
             # Aside, for a resolver may ask the network, and the other requests go on meanwhile.
             claims = await _aside(lambda: self._verify(scope, body))
         except Error as refused:
+            if refused.code == "forked-process":
+                raise  # It is this server's to mend, and no answer to who asks.
             await _refuse(send, 401, refused.code, refused.detail)
             return
         given = False

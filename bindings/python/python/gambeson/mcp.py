@@ -296,9 +296,9 @@ class ServerMiddleware:
             return await call_next(ctx)
         try:
             claims = await anyio.to_thread.run_sync(self._verify, ctx.method, dict(ctx.params or {}))
-        except Error as refused:
-            raise MCPError(REFUSED, f"refused: {refused}", {"reason": refused.code}) from None
         except Exception as failure:
+            if isinstance(failure, Error) and failure.code != "forked-process":
+                raise MCPError(REFUSED, f"refused: {failure}", {"reason": failure.code}) from None
             # What `cost` or `authorize` raised is this server's to know, and no answer to who called.
             _log.exception("a call could not be judged")
             said = "refused: the call could not be judged (failed)"

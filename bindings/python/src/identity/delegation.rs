@@ -17,6 +17,7 @@ use super::credentials::{Entry, Lists, StatusStore, entries};
 use super::detached;
 use crate::convert::{Json, Span, Time, now, to_python};
 use crate::error::{USAGE, error, refused};
+use crate::fork::Home;
 
 /// Whom a verifier trusts, and which actions somebody else has to approve. At first nobody, and none.
 #[pyclass(frozen, module = "gambeson")]
@@ -49,7 +50,10 @@ impl Policy {
 
 /// Counts calls and costs of what was granted, in memory. Empty after a restart.
 #[pyclass(frozen, module = "gambeson")]
-pub struct Ledger(Mutex<MemoryLedger>);
+pub struct Ledger {
+    counts: Mutex<MemoryLedger>,
+    pub home: Home,
+}
 
 #[pymethods]
 impl Ledger {
@@ -58,20 +62,21 @@ impl Ledger {
     #[pyo3(signature = (capacity=100_000, *, per_root=None))]
     fn new(capacity: usize, per_root: Option<usize>) -> Self {
         let ledger = MemoryLedger::new(capacity);
-        Self(Mutex::new(match per_root {
+        let counts = Mutex::new(match per_root {
             Some(most) => ledger.per_root(most),
             None => ledger,
-        }))
+        });
+        Self { counts, home: Home::here() }
     }
 }
 
 impl identity::delegation::Ledger for &Ledger {
     fn check(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
     }
 
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
     }
 }
 
