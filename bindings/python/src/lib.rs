@@ -87,6 +87,8 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::fork::check_interpreter(module.py())?;
         let codes = gambeson_identity::Reason::ALL.iter().map(|reason| reason.code());
+        // Whether this is a build for tests.
+        module.add("CHECKED", cfg!(debug_assertions))?;
         module.add("MCP_PROOF", gambeson_identity::mcp::PROOF)?;
         module.add("MCP_RECEIPT", gambeson_identity::mcp::RECEIPT)?;
         module.add("REASONS", PyTuple::new(module.py(), codes.collect::<Vec<_>>())?)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn, Protocol, Self, final, type_check_onl
 from typing_extensions import Buffer
 
 __all__ = [
+    "CHECKED",
     "Action",
     "Agent",
     "AuditLog",
@@ -347,6 +348,7 @@ _Group = Literal[
 _Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation", "data-integrity", "log"] | _Group
 
 REASONS: tuple[str, ...]
+CHECKED: bool
 MCP_PROOF: str
 MCP_RECEIPT: str
 
