@@ -10,7 +10,6 @@ pub const BAD_KEY: &str = "bad-key";
 pub const BAD_LENGTH: &str = "bad-length";
 pub const BAD_SIGNATURE: &str = "bad-signature";
 pub const CONTEXT_TOO_LONG: &str = "context-too-long";
-pub const FORKED_PROCESS: &str = "forked-process";
 pub const NON_CONTRIBUTORY: &str = "non-contributory";
 pub const NOT_EXPORTABLE: &str = "not-exportable";
 pub const RANDOM: &str = "no-randomness";

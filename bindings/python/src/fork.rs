@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
-use crate::error::{FORKED_PROCESS, error};
+use crate::error::{USAGE, error};
 
 /// The process that uses channels: their threads are there, and in none of its children.
 static CHANNELS: OnceLock<u32> = OnceLock::new();
@@ -18,7 +18,7 @@ pub fn check_channels(py: Python<'_>) -> PyResult<()> {
         home if home == id() => Ok(()),
         home => Err(error(
             py,
-            FORKED_PROCESS,
+            USAGE,
             format_args!(
                 "process {home} used channels before this one was forked from it, and its threads are not here: fork before the first \
                  use, or start the process anew (multiprocessing: \"spawn\" or \"forkserver\")"
@@ -64,7 +64,7 @@ impl Home {
             true => Ok(()),
             false => Err(error(
                 py,
-                FORKED_PROCESS,
+                USAGE,
                 format_args!(
                     "a {what} of process {} does not know what the processes forked from it take: make it after the fork, or share a \
                      memory of your own, an object with `remember(id, until, now)`",

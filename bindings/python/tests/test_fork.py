@@ -73,7 +73,7 @@ USED = """
             if asyncio.iscoroutine(value):
                 asyncio.run(asyncio.wait_for(value, 20))
         except gambeson.UsageError as error:
-            assert error.code == "forked-process", error.code
+            assert error.code == "usage", error.code
             assert str(os.getppid()) in error.detail and "fork" in error.detail, error.detail
         else:
             raise AssertionError("nothing was raised")

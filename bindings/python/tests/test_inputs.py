@@ -62,7 +62,7 @@ def test_every_buffer_is_its_bytes() -> None:
         memoryview(b"f_i_v_e_")[::2],
         numbers,
         memoryview(numbers)[::2],
-        (ctypes.c_char * 4)(*b"five"),
+        ctypes.create_string_buffer(b"five"),
         (ctypes.c_uint32 * 2)(7, 8),
     ]
 
@@ -103,7 +103,7 @@ def test_a_text_is_no_list_of_its_characters() -> None:
     asgi: dict[str, Any] = {"origin": ORIGIN, "resolver": world.trust}
     for name in ("exempt", "required"):
         with pytest.raises(TypeError, match=name):
-            SignedRequests(echo, **asgi, **{name: "/health"})
+            SignedRequests(echo, **(asgi | {name: "/health"}))
     app: Any = SignedRequests(echo, **asgi, exempt=["/health"])
     assert ask(app, {"headers": [], "path": "/health"}) == 200
     assert ask(app, {"headers": [], "path": "/"}) == 401

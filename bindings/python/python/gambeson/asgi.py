@@ -86,7 +86,7 @@ class SignedRequests:
             # Aside, for a resolver may ask the network, and the other requests go on meanwhile.
             claims = await _aside(lambda: self._verify(scope, body))
         except Error as refused:
-            if refused.code == "forked-process":
+            if refused.code == "usage":
                 raise  # It is this server's to mend, and no answer to who asks.
             await _refuse(send, 401, refused.code, refused.detail)
             return

@@ -175,7 +175,6 @@ _CLASSES: dict[str, type[Error]] = {
     "bad-context": UsageError,
     "bad-length": UsageError,
     "context-too-long": UsageError,
-    "forked-process": UsageError,
     "usage": UsageError,
     "wrong-seed": UsageError,
     "not-exportable": NotExportable,

@@ -297,7 +297,7 @@ class ServerMiddleware:
         try:
             claims = await anyio.to_thread.run_sync(self._verify, ctx.method, dict(ctx.params or {}))
         except Exception as failure:
-            if isinstance(failure, Error) and failure.code != "forked-process":
+            if isinstance(failure, Error) and failure.code != "usage":
                 raise MCPError(REFUSED, f"refused: {failure}", {"reason": failure.code}) from None
             # What `cost` or `authorize` raised is this server's to know, and no answer to who called.
             _log.exception("a call could not be judged")
