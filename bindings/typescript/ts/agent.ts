@@ -172,6 +172,8 @@ export interface HttpOptions {
 export interface HttpSignOptions extends HttpOptions {
   /** Names of components (RFC 9421, §2) in the place of the usual ones. */
   components?: string[];
+  /** Names of components besides the usual ones, such as `authorization`: those that the verifier asks for (`HttpVerifyOptions.required`). */
+  required?: string[];
   /** The name among the signatures of the message; `gambeson` by default. */
   label?: string;
   /** For how many seconds it is good; two minutes by default. */
@@ -240,7 +242,7 @@ const RESPONSE: Names<HttpResponse> = { status: true, headers: true, body: true,
 /** @internal */
 export const HTTP: Names<HttpOptions> = { capability: true, tag: true, now: true };
 /** @internal */
-export const HTTP_SIGN: Names<HttpSignOptions> = { ...HTTP, components: true, label: true, lifetime: true };
+export const HTTP_SIGN: Names<HttpSignOptions> = { ...HTTP, components: true, required: true, label: true, lifetime: true };
 const SEAL: Names<SealOptions> = { to: true, cards: true, mediaType: true, validFor: true, now: true };
 /** What was restored may be backed up again, whenever it was made. */
 const BACKUP: Names<BackupInput & Pick<Restored, "made">> = { made: true, cards: true, credentials: true, objects: true, state: true, now: true };
@@ -543,8 +545,10 @@ export function messageOf(message: HttpRequest | HttpResponse): Crossing {
   const response = has(message, "status");
   const { headers, body, ...rest } = response ? known(message, "a response", RESPONSE) : known(message, "a request", REQUEST);
   const request = response && message.request ? messageOf(message.request) : undefined;
+  // A fragment is no part of what is asked for (RFC 9110, §7.1).
+  const at = "url" in rest && typeof rest.url === "string" ? { url: rest.url.replace(/#.*$/s, "") } : {};
   return {
-    message: { ...rest, fields: [...headers], body: body !== undefined, request: request?.message },
+    message: { ...rest, ...at, fields: [...headers], body: body !== undefined, request: request?.message },
     bodies: [...(body === undefined ? [] : [body]), ...((request?.bodies ?? []) as Uint8Array[])],
   };
 }

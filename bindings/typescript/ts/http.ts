@@ -99,6 +99,7 @@ export async function readIncoming(
   options: ReadOptions = {},
 ): Promise<HttpRequest & { body: Uint8Array }> {
   const { maxBody } = known(options, "readIncoming", { maxBody: true });
+  const address = originOf(origin);
   const target = incoming.url ?? "";
   // Another target would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
   if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request is a path");
@@ -108,7 +109,7 @@ export async function readIncoming(
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     headers.push([incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string]);
   }
-  return { method: incoming.method ?? "GET", url: new URL(origin).origin + target, headers, body };
+  return { method: incoming.method ?? "GET", url: address + target, headers, body };
 }
 
 /** Reads to the end, and leaves what is too long where it is: the connection is still good for an answer. */
@@ -131,14 +132,25 @@ async function read(
  * it says.
  */
 function headOf({ method, url, headers }: Request, origin?: string): HttpRequest {
-  const { pathname, search } = new URL(url);
-  return { method, url: origin === undefined ? url.replace(/#.*$/s, "") : new URL(origin).origin + pathname + search, headers };
+  const address = url.replace(/#.*$/s, "");
+  // As it was written: an empty query is one.
+  const target = address.slice(new URL(url).origin.length);
+  return { method, url: origin === undefined ? address : originOf(origin) + target, headers };
 }
 
 /** What is to be signed as the body, if there is one. The bytes are asked, for not every browser has `body` of a request. */
 async function bodyOf(message: Request | Response): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(await message.clone().arrayBuffer());
   return bytes.length === 0 ? undefined : bytes;
+}
+
+/** Scheme and authority of a server. @throws GambesonError `bad-form` for anything else */
+function originOf(origin: string): string {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || /[?#@]/.test(origin)) {
+    throw new GambesonError("bad-form", `an origin is a scheme and an authority, such as https://bank.example, and not ${origin}`);
+  }
+  return url.origin;
 }
 
 function added(headers: Headers, fields: [string, string][]): Headers {

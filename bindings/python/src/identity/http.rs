@@ -32,10 +32,11 @@ fn components(names: &[String]) -> identity::Result<Vec<Component>> {
 impl Agent {
     /// Signs a request to an absolute address: the fields to add to it.
     ///
-    /// What is signed by default is the method, the address, the type and the digest of the body.
+    /// What is signed by default is the method, the address, the type and the digest of the body; `required` lists components besides, and
+    /// `components` what stands in the place of the usual ones.
     #[pyo3(signature = (
-        method, uri, fields, body=None, *, components=Vec::new(), role="identity", tag=None, label="gambeson", lifetime=Span(MAX_AGE),
-        now=None
+        method, uri, fields, body=None, *, components=Vec::new(), required=Vec::new(), role="identity", tag=None, label="gambeson",
+        lifetime=Span(MAX_AGE), now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http(
@@ -46,17 +47,18 @@ impl Agent {
         fields: Fields,
         body: Option<Input<'_>>,
         components: Vec<String>,
+        required: Vec<String>,
         role: &str,
         tag: Option<String>,
         label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, label, lifetime, now };
+        let terms = Said { components, required, role, tag, label, lifetime, now };
         terms.sign(
             self,
             py,
-            &with_body(Message::request(method, uri, &fields), body.as_ref().map(Input::as_slice)),
+            &with_body(asking(method, uri, &fields), body.as_ref().map(Input::as_slice)),
         )
     }
 
@@ -65,8 +67,8 @@ impl Agent {
     /// What is signed by default is the status, the type and the digest of the body, and of the request the method, the address,
     /// and its signature or else the digest of its body.
     #[pyo3(signature = (
-        status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, label="gambeson",
-        lifetime=Span(MAX_AGE), now=None
+        status, fields, body=None, *, request=None, components=Vec::new(), required=Vec::new(), role="identity", tag=None,
+        label="gambeson", lifetime=Span(MAX_AGE), now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http_response(
@@ -77,13 +79,14 @@ impl Agent {
         body: Option<Input<'_>>,
         request: Option<Request>,
         components: Vec<String>,
+        required: Vec<String>,
         role: &str,
         tag: Option<String>,
         label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, label, lifetime, now };
+        let terms = Said { components, required, role, tag, label, lifetime, now };
         let asked = request.as_ref().map(asked);
         terms.sign(self, py, &response(status, &fields, body.as_ref(), asked.as_ref()))
     }
@@ -124,7 +127,7 @@ pub fn verify_http<'py>(
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
     let body = body.as_ref().map(Input::as_slice);
     let policy = Asked { required: &required, relationship, tag, signer, max_age };
-    policy.verify(py, &with_body(Message::request(method, uri, &fields), body), &resolver, &replay, now)
+    policy.verify(py, &with_body(asking(method, uri, &fields), body), &resolver, &replay, now)
 }
 
 /// A request as Python gives it: method, address, fields, and the body if it is at hand.
@@ -159,12 +162,17 @@ pub fn verify_http_response<'py>(
     policy.verify(py, &response, &resolver, &replay, now)
 }
 
+/// A request to an address, of which a fragment is no part (RFC 9110, §7.1).
+fn asking<'a>(method: &'a str, uri: &'a str, fields: &'a Fields) -> Message<'a> {
+    Message::request(method, uri.split('#').next().unwrap_or_default(), fields)
+}
+
 fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {
     body.map_or(message, |body| message.with_body(body))
 }
 
 fn asked((method, uri, fields, body): &Request) -> Message<'_> {
-    with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
+    with_body(asking(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
 }
 
 fn response<'a>(
@@ -183,6 +191,7 @@ fn response<'a>(
 /// What a signer says of a message.
 struct Said<'a> {
     components: Vec<String>,
+    required: Vec<String>,
     role: &'a str,
     tag: Option<String>,
     label: &'a str,
@@ -194,9 +203,9 @@ impl Said<'_> {
     fn sign(self, agent: &Agent, py: Python<'_>, message: &Message<'_>) -> PyResult<Fields> {
         let (now, (role, _)) = (crate::convert::now(self.now), role(py, self.role)?);
         agent.with(py, |agent| {
-            let components = components(&self.components)?;
+            let (components, required) = (components(&self.components)?, components(&self.required)?);
             let label = self.label.to_owned();
-            let terms = Terms { components, label, tag: self.tag, role, lifetime: self.lifetime.0 };
+            let terms = Terms { components, required, label, tag: self.tag, role, lifetime: self.lifetime.0 };
             http::sign(agent, message, &terms, now)
         })
     }

@@ -147,6 +147,14 @@ impl<'a> Message<'a> {
         self.first(name).is_some()
     }
 
+    /// Method and target URI of the request, or of the one that is answered.
+    pub(super) fn address(&self) -> Option<(&'a str, &'a str)> {
+        match self.start {
+            Start::Request(method, target) => Some((method, target)),
+            Start::Response(_) => self.request.and_then(Message::address),
+        }
+    }
+
     /// The values of a field, without the spaces around them (RFC 9110, §5.5).
     pub(super) fn field(&self, name: &str) -> impl Iterator<Item = &'a str> {
         self.fields
