@@ -25,6 +25,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use pyo3_async_runtimes::tokio::future_into_py;
 
+use crate::convert::whole;
 use crate::error::{USAGE, error};
 use crate::fork::{check_channels, left_channels};
 use crate::input::Owned;
@@ -189,7 +190,11 @@ impl NativeChannel {
 
     /// Reads no more here, and has what was not given to the application come again to who opens the channel next: from this position on or,
     /// without one, from what was not taken. No `ready` that somebody waits for may be under way.
-    fn give_back<'py>(&self, py: Python<'py>, start: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
+    fn give_back<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] start: Option<u64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         check_channels(py)?;
         let came = Arc::clone(&self.came);
         came.shut.store(true, Ordering::SeqCst);
@@ -205,7 +210,12 @@ impl NativeChannel {
     }
 
     /// What happened from a position on.
-    fn history<'py>(&self, py: Python<'py>, start: u64, most: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn history<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] start: u64,
+        #[pyo3(from_py_with = whole)] most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let channel = self.open(py)?;
         future_into_py(py, async move {
             let read = channel.ok_or(Error::Over).raised()?.history(start, most).await.raised()?;

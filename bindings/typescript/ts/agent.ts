@@ -545,10 +545,8 @@ export function messageOf(message: HttpRequest | HttpResponse): Crossing {
   const response = has(message, "status");
   const { headers, body, ...rest } = response ? known(message, "a response", RESPONSE) : known(message, "a request", REQUEST);
   const request = response && message.request ? messageOf(message.request) : undefined;
-  // A fragment is no part of what is asked for (RFC 9110, §7.1).
-  const at = "url" in rest && typeof rest.url === "string" ? { url: rest.url.replace(/#.*$/s, "") } : {};
   return {
-    message: { ...rest, ...at, fields: [...headers], body: body !== undefined, request: request?.message },
+    message: { ...rest, fields: [...headers], body: body !== undefined, request: request?.message },
     bodies: [...(body === undefined ? [] : [body]), ...((request?.bodies ?? []) as Uint8Array[])],
   };
 }

@@ -1,5 +1,7 @@
-import { bytesOf } from "./bytes.js";
+import { bytesOf, isBytes } from "./bytes.js";
 import { Held } from "./held.js";
+import { GambesonError } from "./error.js";
+import { encoded, ofJwk, type PrivateJwk, type PublicJwk } from "./jwk.js";
 import { knownIf, type Names } from "./known.js";
 import { wasm } from "./primitives.js";
 import type { DsaKey, Dsa as Id } from "./wasm/gambeson.js";
@@ -37,9 +39,27 @@ export class Dsa {
     return new SigningKey(this, wasm().DsaKey.fromSeed(this.id, bytesOf(seed)));
   }
 
-  /** The verifying key that was published. @throws GambesonError `bad-length` when it is used */
-  verifyingKey(bytes: Uint8Array): VerifyingKey {
-    return new VerifyingKey(this, bytesOf(bytes).slice());
+  /**
+   * The signing key of a JSON Web Key (RFC 9964), as `exportPrivateJwk` writes it.
+   * @throws GambesonError `bad-key` also if `pub` is not the public key of `priv`, `bad-algorithm`, `bad-encoding`, `bad-form`
+   */
+  fromPrivateJwk(jwk: PrivateJwk): SigningKey {
+    const { pub, priv = NOTHING } = ofJwk(jwk, this.name, "sign");
+    if (priv.length !== 32) throw new GambesonError("bad-key", `priv is a seed of 32 bytes, not of ${priv.length}`);
+    const key = this.fromSeed(priv);
+    priv.fill(0);
+    const own = key.verifyingKey.toBytes();
+    if (own.length === pub.length && own.every((byte, i) => byte === pub[i])) return key;
+    key.wipe();
+    throw new GambesonError("bad-key", "pub is not the public key of priv");
+  }
+
+  /** The verifying key that was published: its bytes, or its JSON Web Key. @throws GambesonError `bad-length`; for a JWK `bad-key`, … */
+  verifyingKey(key: Uint8Array | PublicJwk): VerifyingKey {
+    const bytes = isBytes(key) ? key.slice() : ofJwk(key, this.name, "verify").pub;
+    if (bytes.length === this.verifyingKeyLength) return new VerifyingKey(this, bytes);
+    const code = isBytes(key) ? "bad-length" : "bad-key";
+    throw new GambesonError(code, `a verifying key of ${bytes.length} bytes, where ${this.verifyingKeyLength} are needed`);
   }
 }
 
@@ -54,6 +74,11 @@ export class VerifyingKey {
   /** The bytes to publish. */
   toBytes(): Uint8Array {
     return this.bytes.slice();
+  }
+
+  /** The JSON Web Key to publish (RFC 9964). */
+  toJwk(): PublicJwk {
+    return { kty: "AKP", alg: this.dsa.name, pub: encoded(this.bytes) };
   }
 
   /**
@@ -82,6 +107,14 @@ export class SigningKey extends Held<DsaKey> {
   /** Signs `message`, hedged with fresh randomness (FIPS 204, Algorithm 2). @throws GambesonError `bad-length` for a long context */
   sign(message: Uint8Array, options?: SignatureOptions): Uint8Array {
     return this.secret.sign(bytesOf(message), contextOf(options));
+  }
+
+  /** The key as JSON Web Key (RFC 9964), with the seed in it: whoever has it has the key. */
+  exportPrivateJwk(): PrivateJwk {
+    const seed = this.exportSeed();
+    const jwk = { ...this.verifyingKey.toJwk(), priv: encoded(seed) };
+    seed.fill(0);
+    return jwk;
   }
 
   /** A copy of the seed ξ, to store: whoever has it has the key. */

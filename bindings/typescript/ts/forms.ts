@@ -1,8 +1,9 @@
 import type { Json, Suite } from "./agent.js";
 import { ask, cut, textOf, valuesOf } from "./border.js";
-import { isBytes } from "./bytes.js";
+import { bytesOf, isBytes } from "./bytes.js";
 import { GambesonError } from "./error.js";
 import { has, known, type Names } from "./known.js";
+import type { PublicJwk } from "./jwk.js";
 import { seconds, type Time } from "./time.js";
 import { written } from "./written.js";
 
@@ -16,8 +17,8 @@ export function canonicalize(json: string | Uint8Array | object, options: { maxL
   return ask("canonicalize", { maxLength, object }, text).bytes;
 }
 
-/** A public key of ML-DSA, as JWK (RFC 9964) or as Multikey. */
-export type KeyInput = { jwk: Json } | { multikey: string };
+/** A public key of ML-DSA: a JWK (RFC 9964), or an object with one or with a Multikey. */
+export type KeyInput = { jwk: Json } | { multikey: string } | PublicJwk;
 
 /** A public key of ML-DSA in its forms. */
 export interface PublicKey {
@@ -37,14 +38,32 @@ const PUBLIC_KEY: Names<PublicKey> = { alg: true, jwk: true, multikey: true, did
 const keyOf = (key: KeyInput) => {
   if (has(key, "jwk")) return { jwk: written(key.jwk) };
   if (has(key, "multikey")) return { multikey: key.multikey };
-  throw new GambesonError("bad-form", "a key is { jwk } or { multikey }");
+  if (has(key, "kty")) return { jwk: written(key) };
+  throw new GambesonError("bad-form", "a key is a JWK, { jwk } or { multikey }");
 };
 
-/** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-form`, `bad-algorithm` */
-export function publicKey(key: KeyInput | { alg: string; bytes: Uint8Array }): PublicKey {
+interface Raw {
+  alg: string;
+  bytes: Uint8Array;
+}
+
+/** Lengths of keys (FIPS 204, §4). */
+const LENGTHS: { readonly [alg: string]: number } = { "ML-DSA-44": 1312, "ML-DSA-65": 1952, "ML-DSA-87": 2592 };
+
+/** The bytes, if they are as many, or nobody knows how many there must be. @throws GambesonError `bad-length` */
+function ofLength(bytes: Uint8Array, length: number = bytesOf(bytes).length): Uint8Array {
+  if (bytesOf(bytes).length === length) return bytes;
+  throw new GambesonError("bad-length", `${bytes.length} bytes, where ${length} are needed`);
+}
+
+/** Hashes of a tree. */
+const hashes = (...all: Uint8Array[]): Uint8Array[] => all.map((hash) => ofLength(hash, 32));
+
+/** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-length` of bytes, `bad-form`, `bad-algorithm` */
+export function publicKey(key: KeyInput | Raw): PublicKey {
   const { said, bytes } =
     has(key, "bytes")
-      ? ask<Omit<PublicKey, "bytes">>("publicKey", { alg: known<{ alg: string; bytes: Uint8Array }>(key, "publicKey", PUBLIC_KEY).alg }, key.bytes)
+      ? ask<Omit<PublicKey, "bytes">>("publicKey", { alg: known<Raw>(key, "publicKey", PUBLIC_KEY).alg }, ofLength(key.bytes, LENGTHS[key.alg]))
       : ask<Omit<PublicKey, "bytes">>("publicKey", keyOf(key));
   return { ...said, bytes };
 }
@@ -177,7 +196,7 @@ export function verifyLogProof(proof: string, entry: Uint8Array, options: { orig
 /** Returns if the tree of this size and root has the leaf, a hash, at the index (RFC 9162, §2.1.3.2). @throws GambesonError `not-included` */
 export function verifyInclusion(leaf: Uint8Array, at: { index: bigint; size: bigint; root: Uint8Array }, path: readonly Uint8Array[]): void {
   const { index, size, root } = known(at, "verifyInclusion", { index: true, size: true, root: true });
-  ask("inclusion", { index: String(index), size: String(size) }, [leaf, root, ...path]);
+  ask("inclusion", { index: String(index), size: String(size) }, hashes(leaf, root, ...path));
 }
 
 /** The state of a log: how many entries, and the root of their tree. */
@@ -192,5 +211,5 @@ const HEAD: Names<TreeHead & { note?: string }> = { size: true, root: true, note
 /** Returns if the newer tree begins with all entries of the older one (RFC 9162, §2.1.4.2). @throws GambesonError `inconsistent` */
 export function verifyConsistency(older: TreeHead, newer: TreeHead, path: readonly Uint8Array[]): void {
   const [before, after] = [older, newer].map((it) => known(it, "verifyConsistency", HEAD)) as [TreeHead, TreeHead];
-  ask("consistency", { oldSize: String(before.size), newSize: String(after.size) }, [before.root, after.root, ...path]);
+  ask("consistency", { oldSize: String(before.size), newSize: String(after.size) }, hashes(before.root, after.root, ...path));
 }

@@ -61,7 +61,8 @@ class Signed(httpx.Auth):
         request.headers.update(
             self._agent.sign_http(
                 request.method,
-                str(request.url),
+                # A fragment is no part of what is asked for.
+                str(request.url).partition("#")[0],
                 fields,
                 body,
                 required=self._required,

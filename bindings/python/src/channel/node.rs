@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::refusals::{Raised, usage};
 use super::{NativeChannel, hold, leave};
+use crate::convert::whole;
 use crate::error::refused;
 use crate::fork::{check_channels, has_channels, left_channels};
 use crate::identity::agent::Agent;
@@ -398,8 +399,8 @@ pub fn open_delivery<'py>(
     nodes: Vec<String>,
     service: &str,
     file: Option<PathBuf>,
-    store: Option<u64>,
-    keep: Option<u64>,
+    #[pyo3(from_py_with = whole)] store: Option<u64>,
+    #[pyo3(from_py_with = whole)] keep: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     use gambeson_slim::datapath::DatapathLink;
     use gambeson_slim::delivery::{Rules, serve};

@@ -18,7 +18,7 @@ use super::cards::Resolver;
 use super::credentials::{Lists, StatusStore};
 use super::delegation::{Decision, Ledger, Policy};
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error};
 use crate::fork::Home;
 
@@ -110,7 +110,10 @@ impl ReplayCache {
     /// it refuses.
     #[new]
     #[pyo3(signature = (capacity=100_000, *, per_signer=None))]
-    fn new(capacity: usize, per_signer: Option<usize>) -> Self {
+    fn new(
+        #[pyo3(from_py_with = whole)] capacity: usize,
+        #[pyo3(from_py_with = whole)] per_signer: Option<usize>,
+    ) -> Self {
         let cache = MemoryReplayCache::new(capacity);
         let memory = Mutex::new(match per_signer {
             Some(most) => cache.per_signer(most),
@@ -205,7 +208,7 @@ fn decided<'py>(
     };
     let cost = match cost {
         None => None,
-        Some(cost) => cost.call1((to_python(py, &claims)?,))?.extract()?,
+        Some(cost) => whole(&cost.call1((to_python(py, &claims)?,))?)?,
     };
     let authorized =
         detached(py, || decision.decide(&action, &evidence, (pending, replay), cost, resolver, now))?;

@@ -15,7 +15,7 @@ use super::agent::Agent;
 use super::cards::Resolver;
 use super::credentials::{Entry, Lists, StatusStore, entries};
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error, refused};
 use crate::fork::Home;
 
@@ -60,7 +60,10 @@ impl Ledger {
     /// Room for so many grants, and for `per_root` of them below each root.
     #[new]
     #[pyo3(signature = (capacity=100_000, *, per_root=None))]
-    fn new(capacity: usize, per_root: Option<usize>) -> Self {
+    fn new(
+        #[pyo3(from_py_with = whole)] capacity: usize,
+        #[pyo3(from_py_with = whole)] per_root: Option<usize>,
+    ) -> Self {
         let ledger = MemoryLedger::new(capacity);
         let counts = Mutex::new(match per_root {
             Some(most) => ledger.per_root(most),
@@ -141,10 +144,10 @@ impl Agent {
         valid_for: Span,
         now: Option<Time>,
         parent: Option<&str>,
-        max_depth: u8,
-        max_calls: Option<u64>,
-        budget: Option<(u64, String)>,
-        status: Vec<Entry>,
+        #[pyo3(from_py_with = whole)] max_depth: u8,
+        #[pyo3(from_py_with = whole)] max_calls: Option<u64>,
+        #[pyo3(from_py_with = whole)] budget: Option<(u64, String)>,
+        #[pyo3(from_py_with = whole)] status: Vec<Entry>,
     ) -> PyResult<String> {
         let from = crate::convert::now(now);
         let capabilities = match capabilities.value(py)? {

@@ -9,7 +9,7 @@ use super::actions::Replay;
 use super::agent::Agent;
 use super::cards::Resolver;
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error};
 use crate::input::{Input, Owned};
 
@@ -58,7 +58,7 @@ impl Agent {
         terms.sign(
             self,
             py,
-            &with_body(asking(method, uri, &fields), body.as_ref().map(Input::as_slice)),
+            &with_body(Message::request(method, uri, &fields), body.as_ref().map(Input::as_slice)),
         )
     }
 
@@ -74,7 +74,7 @@ impl Agent {
     fn sign_http_response(
         &self,
         py: Python<'_>,
-        status: u16,
+        #[pyo3(from_py_with = whole)] status: u16,
         fields: Fields,
         body: Option<Input<'_>>,
         request: Option<Request>,
@@ -127,7 +127,7 @@ pub fn verify_http<'py>(
     let (now, (_, relationship)) = (self::now(now), self::role(py, role)?);
     let body = body.as_ref().map(Input::as_slice);
     let policy = Asked { required: &required, relationship, tag, signer, max_age };
-    policy.verify(py, &with_body(asking(method, uri, &fields), body), &resolver, &replay, now)
+    policy.verify(py, &with_body(Message::request(method, uri, &fields), body), &resolver, &replay, now)
 }
 
 /// A request as Python gives it: method, address, fields, and the body if it is at hand.
@@ -142,7 +142,7 @@ type Request = (String, String, Fields, Option<Owned>);
 #[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_http_response<'py>(
     py: Python<'py>,
-    status: u16,
+    #[pyo3(from_py_with = whole)] status: u16,
     fields: Fields,
     body: Option<Input<'_>>,
     request: Option<Request>,
@@ -162,17 +162,12 @@ pub fn verify_http_response<'py>(
     policy.verify(py, &response, &resolver, &replay, now)
 }
 
-/// A request to an address, of which a fragment is no part (RFC 9110, §7.1).
-fn asking<'a>(method: &'a str, uri: &'a str, fields: &'a Fields) -> Message<'a> {
-    Message::request(method, uri.split('#').next().unwrap_or_default(), fields)
-}
-
 fn with_body<'a>(message: Message<'a>, body: Option<&'a [u8]>) -> Message<'a> {
     body.map_or(message, |body| message.with_body(body))
 }
 
 fn asked((method, uri, fields, body): &Request) -> Message<'_> {
-    with_body(asking(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
+    with_body(Message::request(method, uri, fields), body.as_ref().map(|body| &body.0[..]))
 }
 
 fn response<'a>(

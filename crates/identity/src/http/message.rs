@@ -175,7 +175,12 @@ pub(super) struct Uri<'a> {
 impl<'a> Uri<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self> {
         let refused = || bad("the target URI is not an absolute URI of http or https");
-        if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains('#') {
+        if text.contains('#') {
+            return Err(bad(
+                "the target URI has a fragment, which is no part of it: leave out # and what follows it",
+            ));
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(refused());
         }
         let (scheme, rest) = text.split_once("://").ok_or_else(refused)?;
