@@ -56,6 +56,12 @@ const CHECKED: &str = "checked";
 /// The profile of the wheel that others get.
 const PUBLISHED: &str = "release";
 
+/// The folder of the wheel that others get; each other folder names what its wheel was built for, and so does that wheel's version.
+const PUBLISHED_WHEELS: &str = "wheels";
+
+/// The program that gives a wheel a local version.
+const LOCAL_VERSION: &str = include_str!("local_version.py");
+
 /// The manifest of the native Rust that the package is measured beside.
 const BENCH: &str = "bench/Cargo.toml";
 
@@ -109,7 +115,8 @@ impl<'a> Package<'a> {
 
     /// Builds the wheel and installs it.
     fn install(&self, profile: &str) -> Result<PathBuf> {
-        let wheel = self.wheel("wheels", profile, &[])?;
+        let folder = if profile == PUBLISHED { PUBLISHED_WHEELS } else { profile };
+        let wheel = self.wheel(folder, profile, &[])?;
         let mut pip = self.pip();
         pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
         self.workspace.logged("python-install", &mut pip)?;
@@ -144,7 +151,18 @@ impl<'a> Package<'a> {
             _ => lint(&mut build),
         }
         self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
-        only_file(&wheels)
+        let wheel = only_file(&wheels)?;
+        match folder {
+            PUBLISHED_WHEELS => Ok(wheel),
+            label => self.labelled(&wheel, label),
+        }
+    }
+
+    /// Gives a wheel that is only tested another version than the one that is published, so that nobody takes it for that.
+    fn labelled(&self, wheel: &Path, label: &str) -> Result<PathBuf> {
+        let mut rename = self.workspace.command(self.program("python"), &["-c", LOCAL_VERSION]);
+        let renamed = self.workspace.logged("python-label", rename.arg(wheel).arg(label))?;
+        Ok(PathBuf::from(renamed.trim()))
     }
 
     /// The annotations are strict, and the stubs say what the native module has: no more, no less.

@@ -42,10 +42,10 @@ const WASM_FEATURES: [&str; 7] = [
 ];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
 /// promised is less, 80 KB for both; `size --check` holds that against it.
-const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 51 << 10), ("identity", 256 << 10), ("whole", 375 << 10)];
+const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 54 << 10), ("identity", 259 << 10), ("whole", 379 << 10)];
 /// The same with the standard library as rustup brings it, whose panics have messages.
 const MAX_SIZES_AS_BROUGHT: [(&str, u64); 3] =
-    [("gambeson", 64 << 10), ("identity", 322 << 10), ("whole", 444 << 10)];
+    [("gambeson", 67 << 10), ("identity", 325 << 10), ("whole", 448 << 10)];
 
 /// What this machine lacks, if anything.
 pub fn missing() -> Option<&'static str> {
@@ -294,14 +294,16 @@ impl<'a> Package<'a> {
         let glue = self.folder.join("ts/wasm");
         fs::create_dir_all(&glue)?;
         for (name, _, by) in MODULES.iter().chain(more) {
-            for file in [format!("{by}.js"), format!("{by}.d.ts")] {
-                let from = bound.join(name).join(&file);
-                if name == by {
+            for end in ["js", "d.ts"] {
+                let from = bound.join(name).join(format!("{by}.{end}"));
+                // Each module of the package has JavaScript of its own, with a memory of its own.
+                if MODULES.iter().any(|(published, ..)| published == name) {
+                    let file = format!("{name}.{end}");
                     fs::copy(&from, dist.join("wasm").join(&file))?;
                     fs::copy(&from, glue.join(&file))?;
                 }
-                let same = fs::read(&from)? == fs::read(glue.join(&file))?;
-                ensure!(same, "the module {name} is loaded by another {file} than {by}");
+                let same = fs::read(&from)? == fs::read(glue.join(format!("{by}.{end}")))?;
+                ensure!(same, "the module {name} is loaded by another {by}.{end}");
             }
         }
         self.workspace.logged("tsc", &mut self.node(&["node_modules/typescript/bin/tsc"]))?;

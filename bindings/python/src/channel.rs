@@ -25,7 +25,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use pyo3_async_runtimes::tokio::future_into_py;
 
+use crate::convert::whole;
 use crate::error::{USAGE, error};
+use crate::fork::{check_channels, left_channels};
+use crate::input::Owned;
 pub use node::{Delivery, open_delivery};
 pub use node::{Hub, Invitation, Node, channel_groups, open_node, rest_channels};
 use refusals::{Raised, usage};
@@ -60,11 +63,18 @@ impl NativeChannel {
         Self { did, id, channel: Mutex::new(Some(channel)), last, came: Arc::default() }
     }
 
-    fn status(&self) -> Status {
-        match &*hold(&self.channel) {
+    fn status(&self, py: Python<'_>) -> PyResult<Status> {
+        check_channels(py)?;
+        Ok(match &*hold(&self.channel) {
             Some(channel) => channel.status(),
             None => hold(&self.last).clone(),
-        }
+        })
+    }
+
+    /// The channel, unless it is closed.
+    fn open(&self, py: Python<'_>) -> PyResult<Option<Channel>> {
+        check_channels(py)?;
+        Ok(hold(&self.channel).clone())
     }
 
     /// Works with the channel. What was begun is finished, even if nobody waits for it any more.
@@ -77,7 +87,7 @@ impl NativeChannel {
         F: Future<Output = gambeson_slim::Result<T>> + Send + 'static,
         T: for<'a> IntoPyObject<'a> + Send + 'static,
     {
-        let channel = hold(&self.channel).clone();
+        let channel = self.open(py)?;
         let work = async move { work(channel.ok_or(Error::Over)?).await };
         let work = pyo3_async_runtimes::tokio::get_runtime().spawn(work);
         future_into_py(py, async move { work.await.unwrap_or(Err(Error::WorkLost)).raised() })
@@ -93,7 +103,7 @@ impl NativeChannel {
         F: Future<Output = gambeson_slim::Result<T>> + Send + 'static,
         T: for<'a> IntoPyObject<'a> + Send + 'static,
     {
-        let channel = hold(&self.channel).clone();
+        let channel = self.open(py)?;
         future_into_py(py, async move { work(channel.ok_or(Error::Over).raised()?).await.raised() })
     }
 }
@@ -114,47 +124,48 @@ impl NativeChannel {
 
     /// The epoch.
     #[getter]
-    fn epoch(&self) -> u64 {
-        self.status().epoch
+    fn epoch(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.status(py)?.epoch)
     }
 
     /// The first 16 bytes of the epoch authenticator.
     #[getter]
-    fn authenticator<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.status().authenticator)
+    fn authenticator<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.status(py)?.authenticator))
     }
 
     /// The members: DID, role, how far behind, milliseconds since 1970 when heard of.
-    fn members(&self) -> Vec<(String, String, u64, u64)> {
-        let members = self.status().members.into_iter();
-        members.map(|member| (member.did, member.role, member.behind, member.heard)).collect()
+    fn members(&self, py: Python<'_>) -> PyResult<Vec<(String, String, u64, u64)>> {
+        let members = self.status(py)?.members.into_iter();
+        Ok(members.map(|member| (member.did, member.role, member.behind, member.heard)).collect())
     }
 
     /// Says something; the id of the message.
-    fn send<'py>(&self, py: Python<'py>, data: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        self.work(py, |channel| async move { channel.send(data).await.map(|id| id.to_string()) })
+    fn send<'py>(&self, py: Python<'py>, data: Owned) -> PyResult<Bound<'py, PyAny>> {
+        self.work(py, |channel| async move { channel.send(data.0).await.map(|id| id.to_string()) })
     }
 
     /// Replies to a request.
-    fn reply<'py>(&self, py: Python<'py>, to: &str, data: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
+    fn reply<'py>(&self, py: Python<'py>, to: &str, data: Owned) -> PyResult<Bound<'py, PyAny>> {
         let to = message_id(py, to)?;
-        self.work(py, |channel| async move { channel.reply(&to, data).await.map(|id| id.to_string()) })
+        self.work(py, |channel| async move { channel.reply(&to, data.0).await.map(|id| id.to_string()) })
     }
 
     /// Asks, and waits for the first reply: its id, its sender, what it says. If nobody waits any more, it ends at its deadline or with the agent.
-    fn request<'py>(&self, py: Python<'py>, data: Vec<u8>, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
+    fn request<'py>(&self, py: Python<'py>, data: Owned, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
         if !(0.0..=LONGEST).contains(&timeout) {
             return Err(error(py, USAGE, "a deadline is a number of seconds, at most those of a year"));
         }
         let deadline = Duration::from_secs_f64(timeout);
         self.work(py, move |channel| async move {
-            let (id, bytes) = channel.request(data, deadline).await?;
+            let (id, bytes) = channel.request(data.0, deadline).await?;
             Ok((id.to_string(), id.sender, bytes.to_vec()))
         })
     }
 
     /// What came, if anything did.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        check_channels(py)?;
         let next = hold(&self.came.waiting).pop_front();
         next.map(|occurrence| shown(py, occurrence)).transpose()
     }
@@ -179,7 +190,12 @@ impl NativeChannel {
 
     /// Reads no more here, and has what was not given to the application come again to who opens the channel next: from this position on or,
     /// without one, from what was not taken. No `ready` that somebody waits for may be under way.
-    fn give_back<'py>(&self, py: Python<'py>, start: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
+    fn give_back<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] start: Option<u64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        check_channels(py)?;
         let came = Arc::clone(&self.came);
         came.shut.store(true, Ordering::SeqCst);
         self.while_awaited(py, move |channel| async move {
@@ -194,8 +210,13 @@ impl NativeChannel {
     }
 
     /// What happened from a position on.
-    fn history<'py>(&self, py: Python<'py>, start: u64, most: usize) -> PyResult<Bound<'py, PyAny>> {
-        let channel = hold(&self.channel).clone();
+    fn history<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] start: u64,
+        #[pyo3(from_py_with = whole)] most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let channel = self.open(py)?;
         future_into_py(py, async move {
             let read = channel.ok_or(Error::Over).raised()?.history(start, most).await.raised()?;
             Python::attach(|py| {
@@ -238,17 +259,29 @@ impl NativeChannel {
     }
 
     /// Ends the work with the channel here.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| {
-            *hold(&self.last) = self.status();
-            drop(hold(&self.channel).take());
-        });
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        *hold(&self.last) = self.status(py)?;
+        py.detach(|| drop(hold(&self.channel).take()));
+        Ok(())
     }
 
     /// Comes back from outside.
     fn rejoin<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.work(py, |channel| async move { channel.rejoin().await })
     }
+}
+
+impl Drop for NativeChannel {
+    fn drop(&mut self) {
+        if left_channels() {
+            leave(&mut self.channel);
+        }
+    }
+}
+
+/// Forgets what belongs to the parent of this process: its end would wait for threads that are not here.
+fn leave<T>(slot: &mut Mutex<Option<T>>) {
+    std::mem::forget(slot.get_mut().unwrap_or_else(PoisonError::into_inner).take());
 }
 
 fn hold<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,13 +3,13 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gambeson_identity::{Timestamp, json};
-use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use serde_json::{Map, Value};
 
-use crate::error::{error, refused};
+use crate::error::{USAGE, error, refused};
 
 /// JSON from Python: text as `str` or bytes, or what `json.dumps` writes.
 ///
@@ -69,6 +69,18 @@ fn no_json(py: Python<'_>, raised: PyErr) -> PyErr {
     }
 }
 
+/// An argument with whole numbers in it, of which each has its bounds.
+pub fn whole<'py, T>(object: &Bound<'py, PyAny>) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let py = object.py();
+    object.extract().map_err(|raised: PyErr| match raised.is_instance_of::<PyOverflowError>(py) {
+        true => error(py, USAGE, format_args!("a whole number is out of its bounds: {}", raised.value(py))),
+        false => raised,
+    })
+}
+
 /// JSON to Python: `dict`, `list`, `str`, `int`, `float`, `bool`, `None`.
 pub fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -93,13 +105,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Time {
         let seconds = match object.getattr("timestamp") {
             Ok(timestamp) => {
                 if object.getattr("tzinfo").is_ok_and(|zone| zone.is_none()) {
-                    return Err(PyValueError::new_err("a datetime without a zone is no point in time"));
+                    return Err(error(object.py(), USAGE, "a datetime without a zone is no point in time"));
                 }
                 timestamp.call0()?.extract()?
             }
             Err(_) => number(object, "a time is a number of seconds since 1970, or a datetime with a zone")?,
         };
-        whole(seconds).map(|seconds| Self(Timestamp(0).after(seconds)))
+        in_seconds(object.py(), seconds).map(|seconds| Self(Timestamp(0).after(seconds)))
     }
 }
 
@@ -115,18 +127,21 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Span {
             Ok(total) => total.call0()?.extract()?,
             Err(_) => number(object, "a span is a number of seconds, or a timedelta")?,
         };
-        whole(seconds).map(Self)
+        in_seconds(object.py(), seconds).map(Self)
     }
 }
 
 fn number(object: Borrowed<'_, '_, PyAny>, what: &'static str) -> PyResult<f64> {
-    object.extract().map_err(|_| PyTypeError::new_err(what))
+    object.extract().map_err(|raised: PyErr| match raised.is_instance_of::<PyOverflowError>(object.py()) {
+        true => error(object.py(), USAGE, "a number of seconds is too large"),
+        false => PyTypeError::new_err(what),
+    })
 }
 
-fn whole(seconds: f64) -> PyResult<u64> {
+fn in_seconds(py: Python<'_>, seconds: f64) -> PyResult<u64> {
     // Up to 2^53 a float is exact, and the year 9999 is far below.
     if !(0.0..9.0e15).contains(&seconds) {
-        return Err(PyValueError::new_err("a time before 1970, or a span below zero, or no number"));
+        return Err(error(py, USAGE, "a time before 1970, or a span below zero, or no number"));
     }
     Ok(seconds as u64)
 }

@@ -4,7 +4,7 @@ use gambeson::secret::Secret;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyMemoryView};
 
 use crate::error::{BAD_LENGTH, error};
 
@@ -42,14 +42,19 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
         if object.is_exact_instance_of::<PyBytes>() {
             return Ok(Self::Borrowed(object.extract()?));
         }
-        let buffer = PyBuffer::<u8>::get(&object).map_err(|_| {
+        if let Ok(buffer) = PyBuffer::<u8>::get(&object) {
+            return Ok(Self::Copied(Secret::new(buffer.to_vec(object.py())?)));
+        }
+        // Items of other types, such as those of `array("H")`: their bytes as they lie in memory.
+        let view = PyMemoryView::from(&object).map_err(|_| {
             PyTypeError::new_err("a bytes-like object is needed: bytes, bytearray, memoryview")
         })?;
-        Ok(Self::Copied(Secret::new(buffer.to_vec(object.py())?)))
+        let bytes = view.call_method0("tobytes")?;
+        Ok(Self::Copied(Secret::new(bytes.cast::<PyBytes>()?.as_bytes().to_vec())))
     }
 }
 
-/// As [`Input`], in lists.
+/// As [`Input`], in lists, and where work goes on after the call.
 pub struct Owned(pub Vec<u8>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Owned {

@@ -8,12 +8,13 @@
 //! * `input`: bytes from Python; `error`: exceptions; `held`: private keys that can be wiped
 //! * `mldsa`, `mlkem`, `xwing`: the primitives
 //! * `identity`: agents and all that they sign; `convert`: JSON and time
-//! * `channel`: agents in groups, for asyncio
+//! * `channel`: agents in groups, for asyncio; `fork`: what does not go on in forked processes
 //! * `vectors`: what only the tests of the vectors see
 
 mod channel;
 mod convert;
 mod error;
+mod fork;
 mod held;
 mod identity;
 mod input;
@@ -84,7 +85,11 @@ mod _native {
     /// The reason codes of the identity layer.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::fork::check_interpreter(module.py())?;
         let codes = gambeson_identity::Reason::ALL.iter().map(|reason| reason.code());
+        // Whether this is a build for tests.
+        module.add("CHECKED", cfg!(debug_assertions))?;
+        module.add("MAX_SENT", gambeson_slim::MAX_MESSAGE)?;
         module.add("MCP_PROOF", gambeson_identity::mcp::PROOF)?;
         module.add("MCP_RECEIPT", gambeson_identity::mcp::RECEIPT)?;
         module.add("REASONS", PyTuple::new(module.py(), codes.collect::<Vec<_>>())?)

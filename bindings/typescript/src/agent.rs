@@ -86,6 +86,7 @@ pub fn ask(agent: &mut Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
         "signHttp" => messages::with(input, &mut |message| {
             let terms = http::Terms {
                 components: messages::components(input, "components")?,
+                required: messages::components(input, "required")?,
                 role: if input.flag("capability")? { Role::Signing } else { Role::Identity },
                 label: input.text_if("label")?.unwrap_or("gambeson").to_owned(),
                 tag: input.text_if("tag")?.map(str::to_owned),

@@ -1,8 +1,9 @@
 import { ask, type Bytes, cut, Living, valuesOf } from "./border.js";
-import { bytesOf, tagOf } from "./bytes.js";
+import { bytesOf, bytesOfLength, tagOf } from "./bytes.js";
 import { CardLog } from "./cards.js";
-import { GambesonError } from "./error.js";
+import { GambesonError, untrapped } from "./error.js";
 import { wasm } from "./identity.js";
+import { has, known, listOf, type Names } from "./known.js";
 import { rfc3339, seconds, span, type Time } from "./time.js";
 import type { Verifier } from "./verifier.js";
 import type { Handle } from "./wasm/identity.js";
@@ -171,6 +172,8 @@ export interface HttpOptions {
 export interface HttpSignOptions extends HttpOptions {
   /** Names of components (RFC 9421, §2) in the place of the usual ones. */
   components?: string[];
+  /** Names of components besides the usual ones, such as `authorization`: those that the verifier asks for (`HttpVerifyOptions.required`). */
+  required?: string[];
   /** The name among the signatures of the message; `gambeson` by default. */
   label?: string;
   /** For how many seconds it is good; two minutes by default. */
@@ -192,6 +195,19 @@ export interface BackupInput {
 /** What an agent must not forget: what was used up of delegations, what was taken once, the status list. */
 export type StateName = "ledger" | "seen" | "status-list";
 
+/** To whom something is sealed, and for how long. */
+export interface SealOptions {
+  /** The DID of the agent that can open it. */
+  to: string;
+  /** Who knows its card. */
+  cards: Verifier;
+  /** `application/octet-stream` by default. */
+  mediaType?: string;
+  /** For how many seconds; a week by default. */
+  validFor?: number;
+  now?: Time;
+}
+
 /** What was in a backup. */
 export interface Restored {
   /** When it was made, in seconds since 1970. */
@@ -202,6 +218,41 @@ export interface Restored {
   objects: Map<string, Uint8Array>;
   state: { [name in StateName]?: Uint8Array };
 }
+
+const SUITE: Names<Pick<SeedOptions, "suite">> = { suite: true };
+const CARDS: Names<Pick<SeedOptions, "cards">> = { cards: true };
+const AGE: Names<SeedOptions & { maxWorkFactor?: number }> = { ...SUITE, ...CARDS, maxWorkFactor: true };
+const CARD: Names<CardOptions> = { from: true, validFor: true, alsoKnownAs: true, services: true };
+const ROTATION: Names<RotateOptions> = { ...CARD, roles: true, overlap: true, compromised: true };
+const CREDENTIAL: Names<CredentialInput> = {
+  id: true, type: true, context: true, subject: true, from: true, validFor: true, status: true, members: true, form: true,
+};
+const QUESTION: Names<{ audience: string; nonce: string; now?: Time }> = { audience: true, nonce: true, now: true };
+const SD_JWT: Names<SdJwtInput> = { vct: true, claims: true, disclosable: true, holder: true, decoys: true, from: true, validFor: true };
+const CAPABILITY: Names<Capability> = { action: true, resource: true, caveats: true };
+const AMOUNT: Names<Amount> = { amount: true, unit: true };
+const DELEGATION: Names<DelegationInput> = {
+  delegate: true, capabilities: true, from: true, validFor: true, maxDepth: true, maxCalls: true, budget: true, status: true, parent: true,
+};
+const EVIDENCE: Names<Evidence> = { chain: true, approvals: true };
+const CALL: Names<Call> = { method: true, name: true, arguments: true, params: true };
+const ACTION: Names<ActionOptions> = { audience: true, evidence: true, lifetime: true, now: true };
+const REQUEST: Names<HttpRequest> = { method: true, url: true, headers: true, body: true };
+const RESPONSE: Names<HttpResponse> = { status: true, headers: true, body: true, request: true };
+/** @internal */
+export const HTTP: Names<HttpOptions> = { capability: true, tag: true, now: true };
+/** @internal */
+export const HTTP_SIGN: Names<HttpSignOptions> = { ...HTTP, components: true, required: true, label: true, lifetime: true };
+const SEAL: Names<SealOptions> = { to: true, cards: true, mediaType: true, validFor: true, now: true };
+/** What was restored may be backed up again, whenever it was made. */
+const BACKUP: Names<BackupInput & Pick<Restored, "made">> = { made: true, cards: true, credentials: true, objects: true, state: true, now: true };
+const STATE: Names<{ [name in StateName]?: Uint8Array }> = { ledger: true, seen: true, "status-list": true };
+
+/** A chain and approvals. */
+const evidenceOf = (evidence: Evidence = {}): Evidence => known(evidence, "evidence", EVIDENCE);
+
+/** So much of something. @internal */
+export const amountOf = (amount: Amount, what: string): Amount => known(amount, what, AMOUNT);
 
 /**
  * An agent: everything that comes from one seed of 32 bytes. Neither the seed nor a private key can be taken out of it; keep the
@@ -219,26 +270,31 @@ export class Agent extends Living {
     this.suite = suite;
   }
 
+  /** In JSON it is who it is. */
+  override toJSON(): { did: string; suite: Suite } {
+    return { did: this.did, suite: this.suite };
+  }
+
   static #made(from: string, options: SeedOptions & Json, bytes: Uint8Array = new Uint8Array()): Agent {
     const { cards, ...rest } = options;
     const input = { ...rest, ...(cards === undefined ? {} : { cards: String(cards) }) };
-    return new Agent(wasm().Handle.agent(from, written(input), bytesOf(bytes)));
+    return new Agent(untrapped(() => wasm().Handle.agent(from, written(input), bytesOf(bytes))));
   }
 
   /** A new agent, whose seed nobody ever sees. */
   static generate(options: Pick<SeedOptions, "suite"> = {}): Agent {
-    return Agent.#made("generate", { ...options });
+    return Agent.#made("generate", { ...known(options, "Agent.generate", SUITE) });
   }
 
   /** The agent of a seed of 32 bytes. @throws GambesonError `bad-length`, `wrong-seed` */
   static fromSeed(seed: Uint8Array, options: SeedOptions = {}): Agent {
-    if (seed.length !== 32) throw new GambesonError("bad-length", `a seed of ${seed.length} bytes, where 32 are needed`);
-    return Agent.#made("seed", { ...options }, seed);
+    const bytes = bytesOfLength(seed, 32, "a seed");
+    return Agent.#made("seed", { ...known(options, "Agent.fromSeed", { ...SUITE, ...CARDS }) }, bytes);
   }
 
   /** The agent of 24 words (BIP-39), which hold its seed. @throws GambesonError `bad-words`, `wrong-seed` */
   static fromWords(words: string, options: SeedOptions = {}): Agent {
-    return Agent.#made("words", { ...options, words });
+    return Agent.#made("words", { ...known(options, "Agent.fromWords", { ...SUITE, ...CARDS }), words });
   }
 
   /**
@@ -247,7 +303,7 @@ export class Agent extends Living {
    * @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `wrong-seed`
    */
   static fromProtected(file: Uint8Array, passphrase: string, options: Pick<SeedOptions, "cards"> = {}): Agent {
-    return Agent.#made("protected", { ...options, passphrase }, file);
+    return Agent.#made("protected", { ...known(options, "Agent.fromProtected", CARDS), passphrase }, file);
   }
 
   /**
@@ -256,7 +312,7 @@ export class Agent extends Living {
    * @throws GambesonError `wrong-passphrase`, `too-much-work`, `bad-form`, `bad-words`
    */
   static fromAgeFile(file: Uint8Array, passphrase: string, options: SeedOptions & { maxWorkFactor?: number } = {}): Agent {
-    return Agent.#made("age", { ...options, passphrase }, file);
+    return Agent.#made("age", { ...known(options, "Agent.fromAgeFile", AGE), passphrase }, file);
   }
 
   /** 24 new words, to write down before the agent is made of them. */
@@ -266,7 +322,7 @@ export class Agent extends Living {
 
   /** The seed of 24 words as a file under a passphrase, for the agent's own disk: Argon2id, or PBKDF2 in suite `cnsa2`. */
   static protectWords(words: string, passphrase: string, options: Pick<SeedOptions, "suite"> = {}): Uint8Array {
-    return ask("protect", { ...options, words, passphrase }).bytes;
+    return ask("protect", { ...known(options, "Agent.protectWords", SUITE), words, passphrase }).bytes;
   }
 
   /** The agent with this number in the fleet: its seed comes from this one's and tells nothing about it. */
@@ -302,13 +358,13 @@ export class Agent extends Living {
 
   /** The first identity card, which binds the agent's keys to its DID: text to publish, for `Verifier.addCards`. */
   card(options: CardOptions = {}): string {
-    const { from, validFor = 31_536_000, ...rest } = options;
+    const { from, validFor = 31_536_000, ...rest } = known(options, "card", CARD);
     return this.ask<string>("card", { ...rest, ...span(from, validFor) }).said;
   }
 
   /** The cards with one more: new keys for `roles`, and a new DID key in any case. @throws GambesonError `wrong-seed`, `bad-form` */
   rotate(cards: string | CardLog, options: RotateOptions = {}): string {
-    const { from, validFor = 31_536_000, ...rest } = options;
+    const { from, validFor = 31_536_000, ...rest } = known(options, "rotate", ROTATION);
     return this.ask<string>("rotate", { ...rest, cards: String(cards), ...span(from, validFor) }).said;
   }
 
@@ -324,8 +380,9 @@ export class Agent extends Living {
 
   /** Issues a credential. @throws GambesonError `bad-form`, `too-large` */
   issue(credential: CredentialInput): string {
-    const { id, type, context, subject, status, members, form, validFor = 86_400 } = credential;
-    const { from, until } = span(credential.from, validFor);
+    const { id, type, context, subject, status, members, form = "jwt", validFor = 86_400, ...rest } = known(credential, "issue", CREDENTIAL);
+    if (form !== "jwt" && form !== "data-integrity") throw new GambesonError("bad-form", `issue: form is "jwt" or "data-integrity", not ${String(form)}`);
+    const { from, until } = span(rest.from, validFor);
     const given = Object.entries({ id, type, "@context": context, credentialStatus: status }).filter(([, value]) => value !== undefined);
     const text = written({
       ...members,
@@ -339,18 +396,18 @@ export class Agent extends Living {
 
   /** Shows credentials to one verifier, which asked with this nonce: `vp+jwt`. */
   present(credentials: string[], request: { audience: string; nonce: string; now?: Time }): string {
-    return this.ask<string>("present", { ...request, credentials, now: seconds(request.now) }).said;
+    return this.ask<string>("present", { ...known(request, "present", QUESTION), credentials, now: seconds(request.now) }).said;
   }
 
   /** Issues an SD-JWT VC, of which its holder shows as much as it likes. @throws GambesonError `bad-form`, `too-large` */
   issueSdJwt(credential: SdJwtInput): string {
-    const { claims, from, validFor = 86_400, ...rest } = credential;
+    const { claims, from, validFor = 86_400, ...rest } = known(credential, "issueSdJwt", SD_JWT);
     return this.ask<string>("issueSdJwt", { ...rest, claims: written(claims), ...span(from, validFor) }).said;
   }
 
   /** Shows an SD-JWT that is bound to this agent to one verifier, with the claims of these pointers. @throws GambesonError `bad-form` */
   presentSdJwt(issued: string, disclosed: string[], request: { audience: string; nonce: string; now?: Time }): string {
-    return this.ask<string>("presentSdJwt", { ...request, issued, disclosed, now: seconds(request.now) }).said;
+    return this.ask<string>("presentSdJwt", { ...known(request, "presentSdJwt", QUESTION), issued, disclosed, now: seconds(request.now) }).said;
   }
 
   /** Adds a Data Integrity proof (`mldsa44-jcs-2024`) to a JSON document. */
@@ -360,8 +417,12 @@ export class Agent extends Living {
 
   /** Delegates: the first link of a chain, or one that narrows `parent`. @throws GambesonError `widened`, `too-deep`, `wrong-delegate` */
   delegate(grant: DelegationInput): string {
-    const { from, validFor = 3600, ...terms } = grant;
-    return this.ask<string>("delegate", { ...terms, ...span(from, validFor) }).said;
+    const { from, validFor = 3600, budget, capabilities, ...terms } = known(grant, "delegate", DELEGATION);
+    const limits = {
+      capabilities: listOf(capabilities, "capabilities").map((it) => known(it, "a capability", CAPABILITY)),
+      budget: budget && amountOf(budget, "the budget"),
+    };
+    return this.ask<string>("delegate", { ...terms, ...limits, ...span(from, validFor) }).said;
   }
 
   /** Approves exactly this action, the text of `action`, of another agent. */
@@ -379,14 +440,14 @@ export class Agent extends Living {
 
   /** As `action`, of a call that is not of MCP. */
   actionOf(call: Call, options: ActionOptions): string {
-    const { method, name = "", params = {} } = call;
-    const input = { method, name, arguments: written(call.arguments ?? {}), params: written(params) };
+    const { method, name = "", arguments: given = {}, params = {} } = known(call, "actionOf", CALL);
+    const input = { method, name, arguments: written(given), params: written(params) };
     return this.#action(input, options);
   }
 
   #action(call: Json, options: ActionOptions): string {
-    const { audience, evidence = {}, lifetime, now } = options;
-    return this.ask<string>("action", { ...call, audience, lifetime, chain: evidence.chain, now: seconds(now) }).said;
+    const { audience, evidence, lifetime, now } = known(options, "action", ACTION);
+    return this.ask<string>("action", { ...call, audience, lifetime, chain: evidenceOf(evidence).chain, now: seconds(now) }).said;
   }
 
   /** Signs an action: a detached JWS, for `Verifier.action`. */
@@ -396,7 +457,7 @@ export class Agent extends Living {
 
   /** Signs an action of MCP: the proof that goes into `params._meta`. */
   prove(action: string, evidence: Evidence = {}): Json {
-    const { chain, approvals } = evidence;
+    const { chain, approvals } = evidenceOf(evidence);
     return this.ask<Json>("prove", { chain, approvals, action }).said;
   }
 
@@ -416,7 +477,8 @@ export class Agent extends Living {
   }
 
   #signHttp({ message, bodies }: Crossing, options: HttpSignOptions): [string, string][] {
-    return this.ask<[string, string][]>("signHttp", { ...options, message, now: seconds(options.now) }, bodies).said;
+    const terms = known(options, "HTTP options", HTTP_SIGN);
+    return this.ask<[string, string][]>("signHttp", { ...terms, message, now: seconds(terms.now) }, bodies).said;
   }
 
   /** Signs an A2A agent card: the same with a signature more. */
@@ -425,24 +487,19 @@ export class Agent extends Living {
   }
 
   /** Signs a payload and seals it to an agent whose card `cards` has, for `validFor` seconds, a week by default. */
-  seal(
-    payload: Uint8Array,
-    options: { to: string; cards: Verifier; mediaType?: string; validFor?: number; now?: Time },
-  ): Uint8Array {
-    const { cards, to, mediaType = "application/octet-stream", validFor = 604_800, now } = options;
+  seal(payload: Uint8Array, options: SealOptions): Uint8Array {
+    const { cards, to, mediaType = "application/octet-stream", validFor = 604_800, now } = known(options, "seal", SEAL);
     const { from, until } = span(now, validFor);
     return cards.sealTo(this, { to, mediaType, until, now: from }, payload);
   }
 
   /** Seals cards, credentials, memory objects and state to this agent's backup key: its seed alone opens them again. */
   backup(contents: BackupInput): Uint8Array {
-    const { cards, credentials = {}, objects = [], state = {}, now } = contents;
+    const { cards, credentials = {}, objects = [], state = {}, now } = known(contents, "backup", BACKUP);
     const lines = cards === undefined ? undefined : String(cards);
-    for (const named of [credentials, state]) {
-      // A map would be taken for an object that is empty.
-      if (tagOf(named) !== "Object") throw new GambesonError("bad-form", "names are those of a plain object");
-    }
-    const kept = Object.entries(state).filter(([, bytes]) => bytes !== undefined);
+    // A map would be taken for an object that is empty.
+    if (tagOf(credentials) !== "Object") throw new GambesonError("bad-form", "backup: credentials are texts by their names, in a plain object");
+    const kept = Object.entries(known(state, "the state of a backup", STATE));
     const pieces = [...valuesOf(objects), ...kept.map(([, bytes]) => bytes)];
     return this.ask("backup", { cards: lines, credentials, state: kept.map(([name]) => name), now: seconds(now) }, pieces).bytes;
   }
@@ -454,7 +511,7 @@ export class Agent extends Living {
   restore(backup: Uint8Array, options: { since?: number } = {}): Restored {
     type Pieces = [string, number][];
     type Said = { made: number; cards: string | null; credentials: { [name: string]: string }; objects: Pieces; state: Pieces };
-    const { said, bytes } = this.ask<Said>("restore", options, backup);
+    const { said, bytes } = this.ask<Said>("restore", known(options, "restore", { since: true }), backup);
     const named = [...said.objects, ...said.state];
     const pieces = cut(bytes, named.map(([, length]) => length));
     const all = named.map(([name], i): [string, Uint8Array] => [name, pieces[i] as Uint8Array]);
@@ -490,10 +547,19 @@ export interface Crossing {
 
 /** @internal */
 export function messageOf(message: HttpRequest | HttpResponse): Crossing {
-  const { headers, body, ...rest } = message;
-  const request = "request" in message && message.request ? messageOf(message.request) : undefined;
+  const response = has(message, "status");
+  const { headers, body, ...rest } = response ? known(message, "a response", RESPONSE) : known(message, "a request", REQUEST);
+  const request = response && message.request ? messageOf(message.request) : undefined;
   return {
-    message: { ...rest, fields: [...headers], body: body !== undefined, request: request?.message },
+    message: { ...rest, fields: fieldsOf(headers), body: body !== undefined, request: request?.message },
     bodies: [...(body === undefined ? [] : [body]), ...((request?.bodies ?? []) as Uint8Array[])],
   };
+}
+
+/** Pairs of names and values, of which nothing else is known yet. */
+function fieldsOf(headers: Iterable<[string, string]>): [string, string][] {
+  if (typeof headers === "string" || typeof headers?.[Symbol.iterator] !== "function") {
+    throw new GambesonError("bad-form", "headers are Headers, or a list of names and values");
+  }
+  return [...headers];
 }

@@ -1,9 +1,21 @@
 import type { Json, Role, Suite } from "./agent.js";
 import { ask } from "./border.js";
+import { notMade, uncloneable } from "./held.js";
+import { known, type Names } from "./known.js";
 import { seconds, type Time } from "./time.js";
 
 /** What a key may be used for (DID Core 1.0, §5.3). */
 export type Relationship = "authentication" | "assertionMethod" | "keyAgreement" | "capabilityInvocation" | "capabilityDelegation";
+
+/** What a key of a card is wanted for. */
+export interface KeyUse {
+  relationship: Relationship;
+  /** In the form of Data Integrity. */
+  multikey?: boolean;
+  now?: Time;
+}
+
+const KEY_USE: Names<KeyUse> = { relationship: true, multikey: true, now: true };
 
 interface About {
   did: string;
@@ -30,6 +42,8 @@ export class CardLog {
     private readonly lines: string,
     about: About,
   ) {
+    if (typeof lines !== "string" || about === undefined) throw notMade("CardLog");
+    uncloneable(this);
     this.did = about.did;
     this.hashes = about.hashes;
     this.document = about.document;
@@ -53,8 +67,8 @@ export class CardLog {
   }
 
   /** The bytes of a key of the newest card that signs, if it is good for that at this time; `multikey` for the form of Data Integrity. */
-  key(keyUrl: string, use: { relationship: Relationship; multikey?: boolean; now?: Time }): Uint8Array {
-    return ask("cardKey", { cards: this.lines, keyUrl, ...use, now: seconds(use.now) }).bytes;
+  key(keyUrl: string, use: KeyUse): Uint8Array {
+    return ask("cardKey", { cards: this.lines, keyUrl, ...known(use, "key", KEY_USE), now: seconds(use.now) }).bytes;
   }
 
   /** The bytes of a key that no relationship names: that of a log. */
@@ -66,6 +80,11 @@ export class CardLog {
   agreementKey(algorithm: string, now?: Time): { url: string; bytes: Uint8Array } {
     const { said: url, bytes } = ask<string>("cardKey", { cards: this.lines, agreement: algorithm, now: seconds(now) });
     return { url, bytes };
+  }
+
+  /** In JSON it is the text of the file. */
+  toJSON(): string {
+    return this.lines;
   }
 
   /** The file: one card a line. */

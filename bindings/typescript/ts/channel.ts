@@ -14,6 +14,7 @@
  */
 import { bytesOf } from "./bytes.js";
 import { GambesonError } from "./error.js";
+import { known, listOf, type Names } from "./known.js";
 
 export { GambesonError } from "./error.js";
 
@@ -155,15 +156,19 @@ export interface EventOptions extends Deadline {
   after?: number;
 }
 
+const CONNECT: Names<ConnectOptions> = { token: true, signal: true, WebSocket: true, onconnection: true };
+const DEADLINE: Names<Deadline> = { signal: true };
+const EVENTS: Names<EventOptions> = { ...DEADLINE, after: true };
+
 /** Connects to a gateway as the agent of a token. @throws GambesonError `unauthorized`, `unreachable` */
-export function connect(url: string | URL, options: ConnectOptions): Promise<ChannelAgent> {
-  const found = options.WebSocket ?? globalThis.WebSocket;
+export async function connect(url: string | URL, options: ConnectOptions): Promise<ChannelAgent> {
+  const given = known(options, "connect", CONNECT);
+  const found = given.WebSocket ?? globalThis.WebSocket;
   if (found === undefined) {
-    const message = "this platform has no WebSocket: give one, or start Node with --experimental-websocket";
-    return Promise.reject(new GambesonError("no-websocket", message));
+    throw new GambesonError("no-websocket", "this platform has no WebSocket: give one, or start Node with --experimental-websocket");
   }
-  const line = new Line(String(url), options, found);
-  return line.begin(options.signal).then((did) => new ChannelAgent(line, did));
+  const line = new Line(String(url), given, found);
+  return new ChannelAgent(line, await line.begin(given.signal));
 }
 
 /** An agent whose keys the gateway holds. */
@@ -202,7 +207,7 @@ export class ChannelAgent {
 
   /** The invitations that nobody decided on: those that wait, and those that come. */
   invitations(deadline: Deadline = {}): AsyncGenerator<Invitation, void, undefined> {
-    return this.#line.invitations(deadline.signal);
+    return this.#line.invitations(known(deadline, "invitations", DEADLINE).signal);
   }
 
   /** Ends the connection. The agent stays in its channels. */
@@ -230,12 +235,12 @@ export class Channel {
     return this.#line.call(what, { channel: this.id, ...more }, deadline);
   }
 
-  /** Says something to all members. */
+  /** Says something to all members: at most 49,152 bytes, or as many as the policy allows. @throws GambesonError `too-large` */
   async send(said: string | Uint8Array, deadline: Deadline = {}): Promise<MessageId> {
     return (await this.#call("send", { bytes: encode(said) }, deadline)) as MessageId;
   }
 
-  /** Says something, and waits for the first reply, which all members see. Without a signal, for a day. */
+  /** Says something, at most 49,152 bytes, and waits for the first reply, which all members see. Without a signal, for a day. */
   async request(said: string | Uint8Array, deadline: Deadline = {}): Promise<Payload & { readonly from: string; readonly id: MessageId }> {
     const reply = await this.#call("request", { bytes: encode(said), wait: LONGEST_WAIT }, deadline);
     return payload(reply as { from: string; id: MessageId; bytes: string });
@@ -249,12 +254,12 @@ export class Channel {
 
   /** Invites agents, who need not be there. */
   async invite(dids: readonly string[], deadline: Deadline = {}): Promise<void> {
-    await this.#call("invite", { dids }, deadline);
+    await this.#call("invite", { dids: listOf(dids, "invite") }, deadline);
   }
 
   /** Removes members. */
   async remove(dids: readonly string[], deadline: Deadline = {}): Promise<void> {
-    await this.#call("remove", { dids }, deadline);
+    await this.#call("remove", { dids: listOf(dids, "remove") }, deadline);
   }
 
   /** Who is in the channel. */
@@ -514,7 +519,8 @@ class Line {
     for (const [id, open] of this.#open) if (open === call) this.#send({ cancel: { id } });
   }
 
-  call(what: string, fields: object, { signal }: Deadline): Promise<unknown> {
+  async call(what: string, fields: object, deadline: Deadline): Promise<unknown> {
+    const { signal } = known(deadline, what, DEADLINE);
     if (this.#closed) return Promise.reject(this.#closed);
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
@@ -551,7 +557,8 @@ class Line {
     this.#send({ acknowledge: { channel, position } });
   }
 
-  async *events(channel: string, { after, signal }: EventOptions): AsyncGenerator<ChannelEvent, void, undefined> {
+  async *events(channel: string, options: EventOptions): AsyncGenerator<ChannelEvent, void, undefined> {
+    const { after, signal } = known(options, "events", EVENTS);
     if (this.#closed) throw this.#closed;
     if (this.#feeds.has(channel)) throw new GambesonError("busy", "another loop has the events of this channel");
     const feed: Feed = { number: ++this.#newestFeed, queue: new Queue(), position: after, acknowledged: -1 };

@@ -1,6 +1,9 @@
 import type { Json, Suite } from "./agent.js";
 import { ask, cut, textOf, valuesOf } from "./border.js";
-import { isBytes } from "./bytes.js";
+import { bytesOf, isBytes } from "./bytes.js";
+import { GambesonError } from "./error.js";
+import { has, known, type Names } from "./known.js";
+import type { PublicJwk } from "./jwk.js";
 import { seconds, type Time } from "./time.js";
 import { written } from "./written.js";
 
@@ -9,13 +12,13 @@ const MAX_LENGTH = 1 << 20;
 
 /** The canonical form of JSON (RFC 8785, JCS), which signatures cover. A text of JSON that has no single meaning is refused (RFC 7493). */
 export function canonicalize(json: string | Uint8Array | object, options: { maxLength?: number; object?: boolean } = {}): Uint8Array {
-  const { maxLength = MAX_LENGTH, object = false } = options;
+  const { maxLength = MAX_LENGTH, object = false } = known(options, "canonicalize", { maxLength: true, object: true });
   const text = isBytes(json) ? json : new TextEncoder().encode(textOf(json));
   return ask("canonicalize", { maxLength, object }, text).bytes;
 }
 
-/** A public key of ML-DSA, as JWK (RFC 9964) or as Multikey. */
-export type KeyInput = { jwk: Json } | { multikey: string };
+/** A public key of ML-DSA: a JWK (RFC 9964), or an object with one or with a Multikey. */
+export type KeyInput = { jwk: Json } | { multikey: string } | PublicJwk;
 
 /** A public key of ML-DSA in its forms. */
 export interface PublicKey {
@@ -28,14 +31,39 @@ export interface PublicKey {
   bytes: Uint8Array;
 }
 
-/** The key alone: whatever else its object has, which may come from anybody, is no part of the question. */
-const keyOf = (key: KeyInput) => ("jwk" in key ? { jwk: written(key.jwk) } : { multikey: key.multikey });
+/** A key that was read may be read again. */
+const PUBLIC_KEY: Names<PublicKey> = { alg: true, jwk: true, multikey: true, did: true, bytes: true };
 
-/** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-form`, `bad-algorithm` */
-export function publicKey(key: KeyInput | { alg: string; bytes: Uint8Array }): PublicKey {
+/** The key alone: whatever else its object has, which may come from anybody, is no part of the question. */
+const keyOf = (key: KeyInput) => {
+  if (has(key, "jwk")) return { jwk: written(key.jwk) };
+  if (has(key, "multikey")) return { multikey: key.multikey };
+  if (has(key, "kty")) return { jwk: written(key) };
+  throw new GambesonError("bad-form", "a key is a JWK, { jwk } or { multikey }");
+};
+
+interface Raw {
+  alg: string;
+  bytes: Uint8Array;
+}
+
+/** Lengths of keys (FIPS 204, §4). */
+const LENGTHS: { readonly [alg: string]: number } = { "ML-DSA-44": 1312, "ML-DSA-65": 1952, "ML-DSA-87": 2592 };
+
+/** The bytes, if they are as many, or nobody knows how many there must be. @throws GambesonError `bad-length` */
+function ofLength(bytes: Uint8Array, length: number = bytesOf(bytes).length): Uint8Array {
+  if (bytesOf(bytes).length === length) return bytes;
+  throw new GambesonError("bad-length", `${bytes.length} bytes, where ${length} are needed`);
+}
+
+/** Hashes of a tree. */
+const hashes = (...all: Uint8Array[]): Uint8Array[] => all.map((hash) => ofLength(hash, 32));
+
+/** Reads a public key, or bytes of the algorithm that is named. @throws GambesonError `bad-key`, `bad-length` of bytes, `bad-form`, `bad-algorithm` */
+export function publicKey(key: KeyInput | Raw): PublicKey {
   const { said, bytes } =
-    "bytes" in key
-      ? ask<Omit<PublicKey, "bytes">>("publicKey", { alg: key.alg }, key.bytes)
+    has(key, "bytes")
+      ? ask<Omit<PublicKey, "bytes">>("publicKey", { alg: known<Raw>(key, "publicKey", PUBLIC_KEY).alg }, ofLength(key.bytes, LENGTHS[key.alg]))
       : ask<Omit<PublicKey, "bytes">>("publicKey", keyOf(key));
   return { ...said, bytes };
 }
@@ -51,6 +79,8 @@ export interface JwsOptions {
   maxLength?: number;
 }
 
+const JWS: Names<JwsOptions> = { payload: true, typ: true, keyUrl: true, maxLength: true };
+
 /** A JWS whose signature holds. Nothing of time or signer was checked. */
 export interface VerifiedJws {
   header: Json;
@@ -60,7 +90,7 @@ export interface VerifiedJws {
 
 /** Verifies a compact JWS with ML-DSA (RFC 9964) by a public key. @throws GambesonError `bad-signature`, `bad-type`, … */
 export function verifyJws(token: string, key: KeyInput, options: JwsOptions = {}): VerifiedJws {
-  const { payload, maxLength = MAX_LENGTH, ...rest } = options;
+  const { payload, maxLength = MAX_LENGTH, ...rest } = known(options, "verifyJws", JWS);
   const input = { token, ...keyOf(key), ...rest, maxLength };
   const { said, bytes } = ask<Omit<VerifiedJws, "payload">>("jws", input, payload === undefined ? [] : [payload]);
   return { ...said, payload: bytes };
@@ -158,14 +188,15 @@ export const included = <T extends { index: string; size: string }>(said: T) => 
 
 /** Verifies, offline, that an entry is in the log `origin` of this key (c2sp.org/tlog-proof). @throws GambesonError `not-included`, `bad-signature`, … */
 export function verifyLogProof(proof: string, entry: Uint8Array, options: { origin: string; key: KeyInput; now?: Time }): Included {
-  const { origin, key, now } = options;
+  const { origin, key, now } = known(options, "verifyLogProof", { origin: true, key: true, now: true });
   const input = { proof, origin, ...keyOf(key), now: seconds(now) };
   return included(ask<Omit<Included, "index" | "size"> & { index: string; size: string }>("logProof", input, entry).said);
 }
 
 /** Returns if the tree of this size and root has the leaf, a hash, at the index (RFC 9162, §2.1.3.2). @throws GambesonError `not-included` */
 export function verifyInclusion(leaf: Uint8Array, at: { index: bigint; size: bigint; root: Uint8Array }, path: readonly Uint8Array[]): void {
-  ask("inclusion", { index: String(at.index), size: String(at.size) }, [leaf, at.root, ...path]);
+  const { index, size, root } = known(at, "verifyInclusion", { index: true, size: true, root: true });
+  ask("inclusion", { index: String(index), size: String(size) }, hashes(leaf, root, ...path));
 }
 
 /** The state of a log: how many entries, and the root of their tree. */
@@ -174,7 +205,11 @@ export interface TreeHead {
   root: Uint8Array;
 }
 
+/** A checkpoint is one too. */
+const HEAD: Names<TreeHead & { note?: string }> = { size: true, root: true, note: true };
+
 /** Returns if the newer tree begins with all entries of the older one (RFC 9162, §2.1.4.2). @throws GambesonError `inconsistent` */
 export function verifyConsistency(older: TreeHead, newer: TreeHead, path: readonly Uint8Array[]): void {
-  ask("consistency", { oldSize: String(older.size), newSize: String(newer.size) }, [older.root, newer.root, ...path]);
+  const [before, after] = [older, newer].map((it) => known(it, "verifyConsistency", HEAD)) as [TreeHead, TreeHead];
+  ask("consistency", { oldSize: String(before.size), newSize: String(after.size) }, hashes(before.root, after.root, ...path));
 }

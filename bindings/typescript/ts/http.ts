@@ -6,17 +6,18 @@
  * await fetch("https://bank.example/pay", { method: "POST", body: JSON.stringify({ amount: 5 }) });
  * ```
  */
-import type { Agent, HttpRequest, HttpSignOptions } from "./agent.js";
+import { HTTP_SIGN, type Agent, type HttpRequest, type HttpSignOptions } from "./agent.js";
 import { joined } from "./border.js";
 import { GambesonError } from "./error.js";
-import type { HttpVerifyOptions, VerifiedMessage, Verifier } from "./verifier.js";
+import { known } from "./known.js";
+import { HTTP_VERIFY, type HttpVerifyOptions, type VerifiedMessage, type Verifier } from "./verifier.js";
 
 /**
  * A `fetch` that signs method, address, content type and body of each request. It follows no redirect, because the address is
  * signed, unless `init.redirect` says so.
  */
 export function signedFetch(agent: Agent, options: HttpSignOptions & { fetch?: typeof fetch } = {}): typeof fetch {
-  const { fetch: send = fetch, ...terms } = options;
+  const { fetch: send = fetch, ...terms } = known(options, "signedFetch", { ...HTTP_SIGN, fetch: true });
   return async (input, init) => {
     const request = new Request(input, { ...init, redirect: init?.redirect ?? "error" });
     const body = await bodyOf(request);
@@ -44,9 +45,11 @@ export async function verifyRequest(
   origin: string,
   options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
-  const { maxBody, ...terms } = options;
+  const { maxBody, ...terms } = known(options, "verifyRequest", { ...HTTP_VERIFY, maxBody: true });
+  // The origin first: without one, the address would be what the request itself says.
+  const head = headOf(request, originOf(origin));
   const body = await read(request.clone().body?.getReader(), maxBody);
-  return verifier.request({ ...headOf(request, origin), body }, terms);
+  return verifier.request({ ...head, body }, terms);
 }
 
 /**
@@ -59,7 +62,7 @@ export async function signResponse(
   request: Request,
   options: HttpSignOptions & { origin?: string } = {},
 ): Promise<Response> {
-  const { origin, ...terms } = options;
+  const { origin, ...terms } = known(options, "signResponse", { ...HTTP_SIGN, origin: true });
   const body = await bodyOf(response);
   const { status, statusText, headers } = response;
   const message = { status, headers, ...(body === undefined ? {} : { body }), request: headOf(request, origin) };
@@ -78,7 +81,7 @@ export async function verifyResponse(
   request: Request,
   options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
-  const { maxBody, ...terms } = options;
+  const { maxBody, ...terms } = known(options, "verifyResponse", { ...HTTP_VERIFY, maxBody: true });
   const body = await read(response.clone().body?.getReader(), maxBody);
   const { status, headers } = response;
   const asked = { ...headOf(request), body: request.bodyUsed ? undefined : await bodyOf(request) };
@@ -103,16 +106,18 @@ export async function readIncoming(
   origin: string,
   options: ReadOptions = {},
 ): Promise<HttpRequest & { body: Uint8Array }> {
+  const { maxBody } = known(options, "readIncoming", { maxBody: true });
+  const address = originOf(origin);
   const target = incoming.url ?? "";
   // Another target would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
   if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request is a path");
   const chunks = incoming[Symbol.asyncIterator]();
-  const body = await read({ read: () => chunks.next() }, options.maxBody);
+  const body = await read({ read: () => chunks.next() }, maxBody);
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     headers.push([incoming.rawHeaders[i] as string, incoming.rawHeaders[i + 1] as string]);
   }
-  return { method: incoming.method ?? "GET", url: new URL(origin).origin + target, headers, body };
+  return { method: incoming.method ?? "GET", url: address + target, headers, body };
 }
 
 /** Reads to the end, and leaves what is too long where it is: the connection is still good for an answer. */
@@ -135,14 +140,25 @@ async function read(
  * it says.
  */
 function headOf({ method, url, headers }: Request, origin?: string): HttpRequest {
-  const { pathname, search } = new URL(url);
-  return { method, url: origin === undefined ? url.replace(/#.*$/s, "") : new URL(origin).origin + pathname + search, headers };
+  const address = url.replace(/#.*$/s, "");
+  // As it was written: an empty query is one.
+  const target = address.slice(new URL(url).origin.length);
+  return { method, url: origin === undefined ? address : originOf(origin) + target, headers };
 }
 
 /** What is to be signed as the body, if there is one. The bytes are asked, for not every browser has `body` of a request. */
 async function bodyOf(message: Request | Response): Promise<Uint8Array | undefined> {
   const bytes = new Uint8Array(await message.clone().arrayBuffer());
   return bytes.length === 0 ? undefined : bytes;
+}
+
+/** Scheme and authority of a server. @throws GambesonError `bad-form` for anything else */
+function originOf(origin: string): string {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || /[?#@]/.test(origin)) {
+    throw new GambesonError("bad-form", `an origin is a scheme and an authority, such as https://bank.example, and not ${origin}`);
+  }
+  return url.origin;
 }
 
 function added(headers: Headers, fields: [string, string][]): Headers {

@@ -1,6 +1,7 @@
 import type { Agent } from "./agent.js";
 import { cut, Living } from "./border.js";
 import type { TreeHead } from "./forms.js";
+import { known } from "./known.js";
 import { seconds, type Time } from "./time.js";
 
 /** The state of a log, signed. */
@@ -66,7 +67,7 @@ export class AuditLog extends Living {
 
   /** The files by their names, or those that were written since this was last asked. */
   files(options: { changed?: boolean } = {}): Map<string, Uint8Array> {
-    const { said, bytes } = this.ask<[string, number][]>("files", options);
+    const { said, bytes } = this.ask<[string, number][]>("files", known(options, "files", { changed: true }));
     const contents = cut(bytes, said.map(([, length]) => length));
     return new Map(said.map(([name], i) => [name, contents[i] as Uint8Array]));
   }

@@ -8,6 +8,7 @@
  */
 import type { Agent, Amount, Evidence, Json } from "./agent.js";
 import { GambesonError } from "./error.js";
+import { known, knownIf, listOf, type Names } from "./known.js";
 import type { VerifiedCall, Verifier } from "./verifier.js";
 
 /** The key of a proof in `params._meta`. */
@@ -97,9 +98,13 @@ export interface SignOptions {
   receipts?: { verifier: Verifier; server: string };
 }
 
+const SIGN: Names<SignOptions> = { agent: true, audience: true, evidence: true, methods: true, receipts: true };
+
 /** Signs the calls that go through a client's transport. */
 export function signCalls(transport: Transport, options: SignOptions): Transport {
-  return new Signing(transport, options);
+  const receipts = knownIf(options.receipts, "receipts", { verifier: true, server: true });
+  listOf(options.methods ?? ACTING, "methods");
+  return new Signing(transport, { ...known(options, "signCalls", SIGN), ...(receipts && { receipts }) });
 }
 
 class Signing extends Wrapped {
@@ -178,12 +183,17 @@ export interface VerifyOptions {
   onrefused?: (error: GambesonError, method: string) => void;
 }
 
+const VERIFY: Names<VerifyOptions> = {
+  verifier: true, audience: true, methods: true, cost: true, lifetime: true, receipts: true, onrefused: true,
+};
+
 /**
  * Refuses the calls that come through a server's transport without a proof that holds, before the server sees them. Handlers find
  * the `VerifiedCall` by `callOf(extra)`.
  */
 export function verifyCalls(transport: Transport, options: VerifyOptions): Transport {
-  return new Verifying(transport, options);
+  listOf(options.methods ?? ACTING, "methods");
+  return new Verifying(transport, known(options, "verifyCalls", VERIFY));
 }
 
 class Verifying extends Wrapped {

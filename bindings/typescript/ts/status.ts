@@ -1,6 +1,8 @@
 import type { Agent, Json } from "./agent.js";
 import { Living } from "./border.js";
+import { GambesonError } from "./error.js";
 import { wasm } from "./identity.js";
+import { known } from "./known.js";
 import { span, type Time } from "./time.js";
 import { written } from "./written.js";
 
@@ -39,13 +41,15 @@ export class StatusList extends Living {
    * seconds after which readers should fetch it again.
    */
   issue(agent: Agent, url: string, options: { from?: Time; validFor?: number; ttl?: number } = {}): string {
-    const { from, validFor = 86_400, ttl } = options;
+    const { from, validFor = 86_400, ttl } = known(options, "issue", { from: true, validFor: true, ttl: true });
     return this.askWith<string>(agent, "issue", { url, ...span(from, validFor), ttl }).said;
   }
 }
 
 /** Where the status of a credential stands: what goes into `status` of a credential or of a delegation. */
 export function statusEntry(list: string, index: number, purpose: StatusPurpose = "revocation"): Json {
+  if (!Number.isSafeInteger(index) || index < 0) throw new GambesonError("bad-form", "statusEntry: an index is a whole number, 0 or more");
+  if (purpose !== "revocation" && purpose !== "suspension") throw new GambesonError("bad-form", 'statusEntry: a purpose is "revocation" or "suspension"');
   return {
     type: "BitstringStatusListEntry",
     statusPurpose: purpose,

@@ -1,12 +1,16 @@
 import { ask } from "./border.js";
+import { tagOf } from "./bytes.js";
 import { GambesonError } from "./error.js";
 
 /** A moment: a `Date`, or seconds since 1970. */
 export type Time = Date | number;
 
+/** Whether it is a moment, or something else that says one among other things. */
+export const isTime = (given: unknown): given is Time => typeof given === "number" || tagOf(given) === "Date";
+
 /** Whole seconds since 1970; now by default. @throws GambesonError `bad-time` */
 export function seconds(time: Time = new Date()): number {
-  const seconds = Math.floor(typeof time === "number" ? time : time.getTime() / 1000);
+  const seconds = Math.floor(typeof time === "number" ? time : isTime(time) ? Number(time) / 1000 : Number.NaN);
   if (!Number.isSafeInteger(seconds) || seconds < 0) throw new GambesonError("bad-time", "a time is a valid Date or seconds since 1970");
   return seconds;
 }

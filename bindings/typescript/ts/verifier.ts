@@ -1,4 +1,6 @@
 import {
+  amountOf,
+  HTTP,
   messageOf,
   type Agent,
   type Amount,
@@ -14,8 +16,9 @@ import { Living, textOf } from "./border.js";
 import type { CardLog } from "./cards.js";
 import { included, type Included } from "./forms.js";
 import { wasm } from "./identity.js";
+import { known, type Names } from "./known.js";
 import type { StatusPurpose } from "./status.js";
-import { seconds, type Time } from "./time.js";
+import { isTime, seconds, type Time } from "./time.js";
 import { written } from "./written.js";
 
 /** What the functions of DID Core 1.0, §7, return. */
@@ -190,6 +193,33 @@ export interface ReplayMemory {
   remember(id: Uint8Array, until: number, now: number): boolean;
 }
 
+/** When a credential is verified, and what becomes of a status that cannot be looked up. */
+export interface StatusOptions {
+  /** Lets pass what has a status that cannot be looked up. */
+  statusIfKnown?: boolean;
+  now?: Time;
+}
+
+/** What a holder was asked for with a presentation. */
+export interface PresentationRequest extends StatusOptions {
+  audience: string;
+  /** Must be taken back once. */
+  nonce: string;
+  /** How many seconds ago it was made at most; five minutes by default. */
+  maxAge?: number;
+  /** Whoever has it may show it: subjects of credentials need not be the holder. */
+  bearer?: boolean;
+}
+
+const OPTIONS: Names<VerifierOptions> = { capacity: true, perSigner: true, perRoot: true, memory: true };
+const STATUS: Names<StatusOptions> = { statusIfKnown: true, now: true };
+const PRESENTATION: Names<PresentationRequest> = { ...STATUS, audience: true, nonce: true, maxAge: true, bearer: true };
+const SD_JWT = { audience: true, nonce: true, maxAge: true, bearer: true, now: true } as const;
+const SIGNER: Names<Omit<CallOptions, "cost">> = { ...STATUS, audience: true, lifetime: true };
+const CALL: Names<CallOptions> = { ...SIGNER, cost: true };
+/** @internal */
+export const HTTP_VERIFY: Names<HttpVerifyOptions> = { ...HTTP, required: true, signer: true, maxAge: true };
+
 /**
  * Verifies what agents sign, offline: it knows cards and status lists, trusts whom it was told to, and remembers what may be used
  * once. Every method throws a `GambesonError` whose `code` says why something is refused.
@@ -202,7 +232,7 @@ export class Verifier extends Living {
    * @throws GambesonError `bad-form`
    */
   constructor(options: VerifierOptions = {}) {
-    const { memory, ...most } = options;
+    const { memory, ...most } = known(options, "new Verifier", OPTIONS);
     super(wasm().Handle.verifier(written(most), memory && asked(memory)));
   }
 
@@ -274,19 +304,16 @@ export class Verifier extends Living {
    * Verifies a credential: `vc+jwt`, or JSON with a Data Integrity proof. A status that cannot be looked up is refused, unless
    * `statusIfKnown`.
    */
-  credential(credential: string, options: { statusIfKnown?: boolean; now?: Time } = {}): VerifiedCredential {
-    return this.ask<VerifiedCredential>("credential", { ...options, credential, now: seconds(options.now) }).said;
+  credential(credential: string, options: StatusOptions = {}): VerifiedCredential {
+    return this.ask<VerifiedCredential>("credential", { ...known(options, "credential", STATUS), credential, now: seconds(options.now) }).said;
   }
 
   /**
    * Verifies a presentation that was asked for with a nonce, which must be taken back once; at most `maxAge` seconds ago, five minutes by
    * default. Unless it is a `bearer`'s, every subject of a credential is the holder.
    */
-  presentation(
-    presentation: string,
-    request: { audience: string; nonce: string; maxAge?: number; bearer?: boolean; statusIfKnown?: boolean; now?: Time },
-  ): VerifiedPresentation {
-    const input = { ...request, presentation, now: seconds(request.now) };
+  presentation(presentation: string, request: PresentationRequest): VerifiedPresentation {
+    const input = { ...known(request, "presentation", PRESENTATION), presentation, now: seconds(request.now) };
     return this.ask<VerifiedPresentation>("presentation", input).said;
   }
 
@@ -303,7 +330,7 @@ export class Verifier extends Living {
       | { audience?: never; nonce?: never; bearer?: boolean }
     ) & { now?: Time } = {},
   ): VerifiedSdJwt {
-    return this.ask<VerifiedSdJwt>("sdJwt", { ...request, presented, now: seconds(request.now) }).said;
+    return this.ask<VerifiedSdJwt>("sdJwt", { ...known(request, "sdJwt", SD_JWT), presented, now: seconds(request.now) }).said;
   }
 
   /** Verifies the Data Integrity proof of a JSON document: who signed it, and the document without the proof. */
@@ -312,14 +339,14 @@ export class Verifier extends Living {
   }
 
   /** Verifies a chain of delegation, from the root. Whether the root is trusted is asked by `toolCall`. */
-  delegation(chain: string[], options: Time | { statusIfKnown?: boolean; now?: Time } = {}): VerifiedDelegation {
-    const { statusIfKnown = false, now } = typeof options === "number" || options instanceof Date ? { now: options } : options;
+  delegation(chain: string[], options: Time | StatusOptions = {}): VerifiedDelegation {
+    const { statusIfKnown = false, now } = isTime(options) ? { now: options } : known(options, "delegation", STATUS);
     return this.ask<VerifiedDelegation>("delegation", { chain, statusIfKnown, now: seconds(now) }).said;
   }
 
   /** Verifies an action by its signature, `Agent.signAction`, decides by the evidence whether its signer may do it, and counts it. */
   action(action: string, token: string, options: CallOptions & { evidence?: Evidence }): VerifiedCall {
-    const { evidence, cost, ...rest } = options;
+    const { evidence, cost, ...rest } = known(options, "action", { ...CALL, evidence: true });
     // Who calls hands over the evidence: nothing else of it is the server's question.
     const { chain, approvals } = evidence ?? {};
     const input = { chain, approvals, ...rest, action, token, now: seconds(options.now) };
@@ -328,19 +355,19 @@ export class Verifier extends Living {
 
   /** Verifies who signed an action, and does not ask whether they may. */
   actionSigner(action: string, token: string, options: Omit<CallOptions, "cost">): SignedAction {
-    return this.ask<SignedAction>("action", { ...options, action, token, now: seconds(options.now) }).said;
+    return this.ask<SignedAction>("action", { ...known(options, "actionSigner", SIGNER), action, token, now: seconds(options.now) }).said;
   }
 
   /** Verifies the proof of an MCP request, decides whether its signer may do it, and counts it. */
   toolCall(method: string, params: Json, options: CallOptions): VerifiedCall {
-    const { cost, ...rest } = options;
+    const { cost, ...rest } = known(options, "toolCall", CALL);
     const input = { ...rest, method, params: written(params), now: seconds(options.now) };
     return this.askPriced<VerifiedCall>("toolCall", input, priceOf(cost)).said;
   }
 
   /** Verifies who signed an MCP request, and does not ask whether they may. */
   toolCallSigner(method: string, params: Json, options: Omit<CallOptions, "cost">): SignedAction {
-    return this.ask<SignedAction>("toolCall", { ...options, method, params: written(params), now: seconds(options.now) }).said;
+    return this.ask<SignedAction>("toolCall", { ...known(options, "toolCallSigner", SIGNER), method, params: written(params), now: seconds(options.now) }).said;
   }
 
   /** Verifies the receipt of a server's answer to an action. */
@@ -359,7 +386,7 @@ export class Verifier extends Living {
   }
 
   #http({ message, bodies }: Crossing, options: HttpVerifyOptions): VerifiedMessage {
-    return this.ask<VerifiedMessage>("http", { ...options, message, now: seconds(options.now) }, bodies).said;
+    return this.ask<VerifiedMessage>("http", { ...known(options, "HTTP options", HTTP_VERIFY), message, now: seconds(options.now) }, bodies).said;
   }
 
   /**
@@ -367,7 +394,7 @@ export class Verifier extends Living {
    * name the one that is expected, or look at the signer.
    */
   agentCard(card: string | object, options: { signer?: string; now?: Time } = {}): Signed & { card: Json } {
-    const input = { ...options, card: textOf(card), now: seconds(options.now) };
+    const input = { ...known(options, "agentCard", { signer: true, now: true }), card: textOf(card), now: seconds(options.now) };
     return this.ask<Signed & { card: Json }>("agentCard", input).said;
   }
 
@@ -379,7 +406,7 @@ export class Verifier extends Living {
   /** Verifies, offline, that an entry is in the log `origin` of `signer`, the URL of a key of the role `log`. @throws GambesonError `not-included`, … */
   logProof(proof: string, entry: Uint8Array, options: { origin: string; signer: string; now?: Time }): Signed & Included {
     type Said = Signed & Omit<Included, "index" | "size"> & { index: string; size: string };
-    return included(this.ask<Said>("logProof", { ...options, proof, now: seconds(options.now) }, entry).said);
+    return included(this.ask<Said>("logProof", { ...known(options, "logProof", { origin: true, signer: true, now: true }), proof, now: seconds(options.now) }, entry).said);
   }
 
   /** Opens what was sealed to `agent`, once, and verifies who sealed it. */
@@ -394,7 +421,11 @@ export class Verifier extends Living {
   }
 }
 
-const priceOf = (cost: CallOptions["cost"]) => (typeof cost === "function" ? cost : () => cost);
+/** What a call costs, as it is asked. */
+const priceOf = (cost: CallOptions["cost"]) => (): Amount | undefined => {
+  const amount = typeof cost === "function" ? cost() : cost;
+  return amount && amountOf(amount, "the cost");
+};
 
 /** A memory as the module asks it: 1 for new, 0 for known, and 2 where no answer came, which refuses too. */
 function asked(memory: ReplayMemory): { remember(id: Uint8Array, until: number, now: number): number } {

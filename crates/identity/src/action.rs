@@ -298,7 +298,7 @@ pub(crate) fn timely(
             ),
         ));
     }
-    now.after(CLOCK_SKEW).within(Some(issued), None, what)?;
+    now.not_before(issued, CLOCK_SKEW, what)?;
     now.within(None, Some(expires), what)
 }
 

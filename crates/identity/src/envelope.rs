@@ -132,7 +132,7 @@ impl Opened {
     /// Verifies time and signature: by a key of the issuer, for the purpose of the form. An issuer's clock may be ahead as
     /// that of an action's signer may.
     pub(crate) fn verify(&self, form: &Form, resolver: &dyn Resolver, now: Timestamp) -> Result<DidUrl> {
-        now.after(CLOCK_SKEW).within(Some(self.envelope.from), None, form.kind)?;
+        now.not_before(self.envelope.from, CLOCK_SKEW, form.kind)?;
         now.within(None, Some(self.envelope.until), form.kind)?;
         let signer = self.jws.key_id()?;
         if *signer.did() != self.envelope.issuer {

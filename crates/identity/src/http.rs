@@ -55,6 +55,8 @@ pub struct Terms {
     /// answered, with its `signature` and `content-digest` where they are there; and `content-type`, `content-encoding`,
     /// `content-range` and `content-digest` where they are there.
     pub components: Vec<Component>,
+    /// What is signed besides, such as `authorization`: what a verifier may ask for ([`Policy::required`]).
+    pub required: Vec<Component>,
     /// The name among the signatures of the message.
     pub label: String,
     /// What the signature is for, so that it is not taken for another.
@@ -69,6 +71,7 @@ impl Default for Terms {
     fn default() -> Self {
         Self {
             components: Vec::new(),
+            required: Vec::new(),
             label: "gambeson".into(),
             tag: None,
             role: Role::Identity,
@@ -136,10 +139,15 @@ pub fn sign(
     let fields = [message.fields, &added].concat();
     let message_fields = message.fields;
     let message = Message { fields: &fields, ..*message };
-    let components = match terms.components.is_empty() {
+    let mut components = match terms.components.is_empty() {
         true => default_components(&message)?,
         false => terms.components.clone(),
     };
+    for component in &terms.required {
+        if !components.contains(component) {
+            components.push(component.clone());
+        }
+    }
     check_components(&components)?;
     let nonce = encoding::encode(&agent.random(&[b"http"])?.expose()[..16]);
     let mut input =
@@ -297,7 +305,7 @@ pub fn verify(
     }
     let end = created.after(policy.max_age);
     let end = signature.expires.map_or(end, |expires| expires.min(end));
-    now.after(CLOCK_SKEW).within(Some(created), None, "the signature")?;
+    now.not_before(created, CLOCK_SKEW, "the signature")?;
     now.within(None, Some(end), "the signature")?;
     signature.take_bytes(&dictionary(message, "signature")?)?;
     signature.check_length()?;
@@ -305,7 +313,7 @@ pub fn verify(
     let key = document.key_for(&signer, Kind::JsonWebKey, policy.relationship, now)?;
     signature.check_algorithm(key)?;
     signature.make_base(message, &input, &mut Parsed::default())?;
-    signature.verify_with(key)?;
+    signature.verify_with(key).map_err(|error| with_address(&error, message))?;
     let digest = "content-digest".parse()?;
     if let Some(body) = message.body.filter(|_| signature.components().contains(&digest)) {
         check_content_digest(message, body)?;
@@ -313,6 +321,17 @@ pub fn verify(
     check_answered(message)?;
     replay.remember(&ReplayId::new("http", signer.did(), &nonce), end, now)?;
     Ok(Verified::new(signature, signer))
+}
+
+/// A refused signature, with the request as this verifier knows it: signers that know it under another address sign another.
+fn with_address(error: &Error, message: &Message<'_>) -> Error {
+    match message.address().filter(|_| error.reason() == Reason::BadSignature) {
+        Some((method, target)) => {
+            let detail = error.detail();
+            Error::new(Reason::BadSignature, format_args!("{detail}; the request here is {method} {target}"))
+        }
+        None => Error::new(error.reason(), error.detail()),
+    }
 }
 
 /// The value of `content-digest` for a body: SHA-512, which every suite allows (RFC 9530, §2).

@@ -233,7 +233,7 @@ pub fn verify_receipt(
             format_args!("the receipt is from {}, not from {server}", signer.did()),
         ));
     }
-    now.after(action::CLOCK_SKEW).within(Some(issued), None, "the receipt")?;
+    now.not_before(issued, action::CLOCK_SKEW, "the receipt")?;
     let document = resolver.resolve(server, now)?;
     jws.verify(document.key_for(&signer, Kind::JsonWebKey, Relationship::AssertionMethod, now)?)?;
     Ok(Verified::new(receipt, signer))

@@ -173,7 +173,7 @@ impl FileSignature {
         let document = resolver.resolve(url.did(), now)?;
         let key = document.key_for(&url, Kind::JsonWebKey, Relationship::AssertionMethod, now)?;
         self.jws.verify(key)?;
-        now.after(SKEW).within(Some(self.claims.issued), None, "the signature")?;
+        now.not_before(self.claims.issued, SKEW, "the signature")?;
         if file.finish() != (self.claims.hash.clone(), self.claims.size) {
             return Err(Error::new(Reason::BadDigest, "the file is another than the one that was signed"));
         }

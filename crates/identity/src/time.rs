@@ -53,6 +53,21 @@ impl Timestamp {
         }
         Ok(())
     }
+
+    /// Refuses what was made later than now, by a clock that may be `tolerance` seconds ahead.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotYetValid`]; `what` names the object.
+    pub(crate) fn not_before(self, made: Self, tolerance: u64, what: &str) -> Result<()> {
+        match self.after(tolerance) < made {
+            true => Err(Error::new(
+                Reason::NotYetValid,
+                format_args!("{what} begins at {made}, it is {self}; clocks may differ by {tolerance} s"),
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Timestamp {

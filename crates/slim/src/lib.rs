@@ -80,7 +80,7 @@ use futures_util::stream::{self, Buffered, StreamExt};
 pub use blobs::{BlobId, Blobs, MAX_BLOB};
 pub use bridge_news::{BridgeNews, FarEnd, FarMessage, MAX_NAMED_CLIENTS};
 pub use cards::{Cards, DEFAULT_CAPACITY, SKEW};
-pub use channel::{Channel, MemberStatus, Status};
+pub use channel::{Channel, MAX_MESSAGE, MemberStatus, Status};
 pub use content::{MessageId, Purpose};
 pub use credential::{CardHash, Credential};
 pub use error::{Error, Quota, Result};
@@ -96,9 +96,7 @@ pub use member::{
 };
 pub use name::{ChannelId, Name};
 pub use node::{Admit, Clock, Invitation, Node, Options, Services, SystemClock, VirtualClock};
-pub use policy::{
-    EVIDENCE_PROPOSAL, LONGEST_MESSAGE, MAX_POLICY, POLICY_EXTENSION, Policy, Role, SignedPolicy,
-};
+pub use policy::{EVIDENCE_PROPOSAL, MAX_POLICY, POLICY_EXTENSION, Policy, Role, SignedPolicy};
 pub use refusal::{Need, Reason, Refusal};
 #[cfg(feature = "redb")]
 pub use store::FileStore;

@@ -482,12 +482,7 @@ impl Life {
         for (name, frame) in self.outward.drain(..) {
             self.shared.publish(name, To::All, &frame);
         }
-        let status = self.standing();
-        self.status.send_if_modified(|before| {
-            let changed = *before != status;
-            *before = status;
-            changed
-        });
+        self.show_standing();
         // Who is answered finds the status that the answer is of.
         self.answers.drain(..).for_each(|answer| answer());
         if wrote {
@@ -620,6 +615,16 @@ impl Life {
 
     pub(crate) fn writes(&mut self) -> &mut Writes {
         &mut self.writes
+    }
+
+    /// Has everybody who asks see how the channel stands now.
+    fn show_standing(&self) {
+        let status = self.standing();
+        self.status.send_if_modified(|before| {
+            let changed = *before != status;
+            *before = status;
+            changed
+        });
     }
 
     fn standing(&self) -> Status {

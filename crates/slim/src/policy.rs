@@ -9,6 +9,7 @@ use gambeson_identity::{Agent, Did, DidUrl, Role as KeyRole, Timestamp, json};
 use serde_json::{Map, Value};
 
 use crate::cards::{Cards, Doubt, SKEW};
+use crate::channel::MAX_MESSAGE;
 use crate::name::ChannelId;
 use crate::refusal::{Reason, Refusal};
 
@@ -20,9 +21,6 @@ pub const EVIDENCE_PROPOSAL: u16 = 0xf1d2;
 
 /// The longest policy that is read, in bytes.
 pub const MAX_POLICY: usize = 48 * 1024;
-
-/// The longest message, in bytes: what MLS, seals and padding (an eighth) add still is an entry of the log. No policy allows more.
-pub const LONGEST_MESSAGE: u32 = 48 << 10;
 
 /// `typ` of the signature.
 const TYPE: &str = "gambeson-channel-policy";
@@ -153,7 +151,7 @@ impl Policy {
             rejoin: true,
             bridge: false,
             retention: 0,
-            max_message: LONGEST_MESSAGE,
+            max_message: MAX_MESSAGE as u32,
             rotate_hours: 24,
             rotate_messages: 0,
         }
@@ -422,8 +420,11 @@ impl SignedPolicy {
     /// Verifies the signature; whether the signer may make policies is asked elsewhere. `at`: no policy is from the future.
     pub(crate) fn verify(&self, cards: &Cards, at: Option<Timestamp>) -> Result<(), Doubt> {
         let wrong = |what: &dyn fmt::Display| Refusal::new(Reason::BadPolicySignature, what);
-        if at.is_some_and(|at| self.policy.issued > at.after(SKEW)) {
-            return Err(wrong(&"the policy is from the future").into());
+        if let Some(at) = at.filter(|at| self.policy.issued > at.after(SKEW)) {
+            let issued = self.policy.issued;
+            let what =
+                format_args!("the policy was issued at {issued}, it is {at}; clocks may differ by {SKEW} s");
+            return Err(wrong(&what).into());
         }
         let key = cards.signing_key(&self.signer, self.policy.issued)?;
         Self::jws(&self.bytes, &self.signature)?.verify(&key).map_err(|error| wrong(&error))?;

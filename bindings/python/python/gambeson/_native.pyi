@@ -10,6 +10,8 @@ from typing import Any, Literal, NoReturn, Protocol, Self, final, type_check_onl
 from typing_extensions import Buffer
 
 __all__ = [
+    "CHECKED",
+    "MAX_SENT",
     "Action",
     "Agent",
     "AuditLog",
@@ -347,6 +349,8 @@ _Group = Literal[
 _Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation", "data-integrity", "log"] | _Group
 
 REASONS: tuple[str, ...]
+CHECKED: bool
+MAX_SENT: int
 MCP_PROOF: str
 MCP_RECEIPT: str
 
@@ -468,6 +472,7 @@ class Agent:
         body: Buffer | None = None,
         *,
         components: list[str] = ...,
+        required: list[str] = ...,
         role: _HttpRole = "identity",
         tag: str | None = None,
         label: str = "gambeson",
@@ -482,6 +487,7 @@ class Agent:
         *,
         request: tuple[str, str, list[tuple[str, str]], Buffer | None] | None = None,
         components: list[str] = ...,
+        required: list[str] = ...,
         role: _HttpRole = "identity",
         tag: str | None = None,
         label: str = "gambeson",
@@ -971,9 +977,9 @@ class NativeChannel:
     @property
     def authenticator(self) -> bytes: ...
     def members(self) -> list[tuple[str, Any, int, int]]: ...
-    def send(self, data: bytes) -> Future[str]: ...
-    def reply(self, to: str, data: bytes) -> Future[str]: ...
-    def request(self, data: bytes, timeout: float) -> Future[tuple[str, str, bytes]]: ...
+    def send(self, data: Buffer) -> Future[str]: ...
+    def reply(self, to: str, data: Buffer) -> Future[str]: ...
+    def request(self, data: Buffer, timeout: float) -> Future[tuple[str, str, bytes]]: ...
     def take(self) -> tuple[Any, ...] | None: ...
     def ready(self) -> Future[None]: ...
     def give_back(self, start: int | None) -> Future[None]: ...

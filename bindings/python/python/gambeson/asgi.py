@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
+from datetime import timedelta
 from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
+from gambeson._inputs import checked_origin, checked_role, texts
 from gambeson._native import CardDirectory, CardStore, ReplayCache, WebResolver, verify_http
-from gambeson.errors import Error, Malformed
+from gambeson.errors import Error, InvalidSignature, Malformed
 
 __all__ = ["SignedRequests"]
 
@@ -53,22 +55,27 @@ class SignedRequests:
         required: Sequence[str] = (),
         role: Literal["identity", "signing"] = "identity",
         tag: str | None = None,
+        signer: str | None = None,
+        max_age: float | timedelta = 120,
         max_body: int = 1 << 20,
         exempt: Collection[str] = (),
     ) -> None:
         """`origin` is the scheme and authority under which clients know this server, whatever a proxy or the `Host` field says:
         a signature for another one is not for us. `required` lists components that must be signed besides method and
-        address; `exempt` lists paths that anybody may ask for. `replay` remembers what was taken; unless one
+        address, such as `authorization`; `role`, `tag` and `signer` (a DID) say whose signature counts, and `max_age` how many seconds old it
+        may be: `gambeson.http.Signed` takes the same. `exempt` lists paths that anybody may ask for. `replay` remembers what was taken; unless one
         is given, it has room for 100,000 requests, half of them one signer's."""
         self._app = app
-        self._origin = origin.rstrip("/")
+        self._origin = checked_origin(origin)
         self._resolver = resolver
         self._replay = replay if replay is not None else ReplayCache(per_signer=50_000)
-        self._required = list(required)
-        self._role = role
+        self._required = texts("required", required)
+        self._role = checked_role(role)
         self._tag = tag
+        self._signer = signer
+        self._max_age = max_age
         self._max_body = max_body
-        self._exempt = frozenset(exempt)
+        self._exempt = frozenset(texts("exempt", exempt))
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] == "lifespan" or (scope["type"] == "http" and scope["path"] in self._exempt):
@@ -85,6 +92,8 @@ class SignedRequests:
             # Aside, for a resolver may ask the network, and the other requests go on meanwhile.
             claims = await _aside(lambda: self._verify(scope, body))
         except Error as refused:
+            if refused.code == "usage":
+                raise  # It is this server's to mend, and no answer to who asks.
             await _refuse(send, 401, refused.code, refused.detail)
             return
         given = False
@@ -105,7 +114,17 @@ class SignedRequests:
             # It would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
             raise Malformed("bad-form", "the target of a request is a path")
         if query := scope.get("query_string"):
-            target += b"?" + query
+            return self._verify_at(scope, body, target + b"?" + query)
+        try:
+            return self._verify_at(scope, body, target)
+        except InvalidSignature as refused:
+            # A server does not tell an empty query from none.
+            try:
+                return self._verify_at(scope, body, target + b"?")
+            except InvalidSignature:
+                raise refused from None
+
+    def _verify_at(self, scope: _Scope, body: bytes, target: bytes) -> dict[str, Any]:
         return verify_http(
             scope["method"],
             self._origin + target.decode("latin-1"),
@@ -116,6 +135,8 @@ class SignedRequests:
             required=self._required,
             role=self._role,
             tag=self._tag,
+            signer=self._signer,
+            max_age=self._max_age,
         )
 
     async def _body(self, receive: _Receive) -> bytes | None:

@@ -10,10 +10,13 @@ other clients and servers.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from datetime import timedelta
+from typing import Literal
 
 import httpx
 
+from gambeson._inputs import checked_role, texts
 from gambeson._native import Agent
 from gambeson.errors import UsageError
 
@@ -29,10 +32,26 @@ class Signed(httpx.Auth):
 
     requires_request_body = True
 
-    def __init__(self, agent: Agent, *, tag: str | None = None) -> None:
-        """`tag` says what the signatures are for, where a server asks for one."""
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        required: Sequence[str] = (),
+        role: Literal["identity", "signing"] = "identity",
+        tag: str | None = None,
+        label: str = "gambeson",
+        lifetime: float | timedelta = 120,
+    ) -> None:
+        """`required`, `role` and `tag` are those that the server asks for (`gambeson.asgi.SignedRequests`): components that are signed besides
+        the usual ones, such as `authorization`; whether the agent says who it is or uses a capability; and what the signatures are for.
+
+        `label` names them among others of the request; they are good for `lifetime` seconds."""
         self._agent = agent
+        self._required = texts("required", required)
+        self._role = checked_role(role)
         self._tag = tag
+        self._label = label
+        self._lifetime = lifetime
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         for name in ("signature", "signature-input", "content-digest"):
@@ -40,7 +59,18 @@ class Signed(httpx.Auth):
         fields = [(name, value) for name, value in request.headers.multi_items()]
         body = request.content or None
         request.headers.update(
-            self._agent.sign_http(request.method, str(request.url), fields, body, tag=self._tag)
+            self._agent.sign_http(
+                request.method,
+                # A fragment is no part of what is asked for.
+                str(request.url).partition("#")[0],
+                fields,
+                body,
+                required=self._required,
+                role=self._role,
+                tag=self._tag,
+                label=self._label,
+                lifetime=self._lifetime,
+            )
         )
         response = yield request
         if response.history:

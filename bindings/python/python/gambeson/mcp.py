@@ -47,6 +47,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel
 
+from gambeson._inputs import texts
 from gambeson._native import MCP_PROOF as PROOF
 from gambeson._native import MCP_RECEIPT as RECEIPT
 from gambeson._native import (
@@ -94,9 +95,9 @@ class Signer:
         refusals, and answers to nothing that was asked do not arrive."""
         self._agent = agent
         self._audience = audience
-        self._chain = list(chain)
-        self._approvals = list(approvals)
-        self._methods = frozenset(methods)
+        self._chain = texts("chain", chain)
+        self._approvals = texts("approvals", approvals)
+        self._methods = frozenset(texts("methods", methods))
         self._receipts = receipts
 
     def meta(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -287,7 +288,7 @@ class ServerMiddleware:
         self._status = status
         self._cost = cost
         self._authorize = authorize
-        self._methods = frozenset(methods)
+        self._methods = frozenset(texts("methods", methods))
         self._receipts = receipts
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
@@ -295,9 +296,9 @@ class ServerMiddleware:
             return await call_next(ctx)
         try:
             claims = await anyio.to_thread.run_sync(self._verify, ctx.method, dict(ctx.params or {}))
-        except Error as refused:
-            raise MCPError(REFUSED, f"refused: {refused}", {"reason": refused.code}) from None
         except Exception as failure:
+            if isinstance(failure, Error) and failure.code != "usage":
+                raise MCPError(REFUSED, f"refused: {failure}", {"reason": failure.code}) from None
             # What `cost` or `authorize` raised is this server's to know, and no answer to who called.
             _log.exception("a call could not be judged")
             said = "refused: the call could not be judged (failed)"

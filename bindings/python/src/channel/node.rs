@@ -16,8 +16,10 @@ use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use super::refusals::{Raised, usage};
-use super::{NativeChannel, hold};
+use super::{NativeChannel, hold, leave};
+use crate::convert::whole;
 use crate::error::refused;
+use crate::fork::{check_channels, has_channels, left_channels};
 use crate::identity::agent::Agent;
 use crate::identity::cards::CardLog;
 
@@ -61,6 +63,9 @@ fn preset(py: Python<'_>, name: &str) -> PyResult<Preset> {
 /// it ends, would tear it out of Rust code, and that ends the process.
 #[pyfunction]
 pub fn rest_channels(py: Python<'_>) {
+    if !has_channels() {
+        return;
+    }
     let runtime = pyo3_async_runtimes::tokio::get_runtime();
     let (arrived, arrivals) = std::sync::mpsc::channel();
     let workers = runtime.metrics().num_workers();
@@ -118,6 +123,7 @@ impl Invitation {
 
     /// Joins.
     fn accept<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check_channels(py)?;
         let node = self.node.upgrade().ok_or_else(|| usage(py, "this agent was closed"))?;
         let invitation = self.invitation.clone();
         finished(py, async move { node.accept(invitation).await.map(|channel| (node, channel)) })
@@ -135,6 +141,7 @@ pub struct Node {
 
 impl Node {
     fn open(&self, py: Python<'_>) -> PyResult<Arc<gambeson_slim::Node>> {
+        check_channels(py)?;
         hold(&self.node).clone().ok_or_else(|| usage(py, "this agent was closed"))
     }
 }
@@ -207,6 +214,7 @@ impl Node {
     /// Leaves the link, and returns when nothing is written to the store any more. The channels go on without this agent, until it comes again
     /// with what its store has.
     fn close<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check_channels(py)?;
         let (node, store) = (hold(&self.node).take(), hold(&self.store).take());
         future_into_py(py, async move {
             drop(node);
@@ -224,6 +232,11 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        if left_channels() {
+            leave(&mut self.node);
+            leave(&mut self.store);
+            return;
+        }
         // What ends with it are tasks of the runtime.
         let _inside = pyo3_async_runtimes::tokio::get_runtime().enter();
         drop(hold(&self.node).take());
@@ -277,6 +290,7 @@ pub fn open_node<'py>(
     store: Option<PathBuf>,
     manner: Manner,
 ) -> PyResult<Bound<'py, PyAny>> {
+    check_channels(py)?;
     let (preset, options) = (preset(py, &manner.0)?, manner.options(py)?);
     let (agent, log) = (identity.share(py)?, cards.0.clone());
     let service = name(py, service)?;
@@ -358,6 +372,7 @@ pub struct Delivery(Mutex<Option<gambeson_slim::delivery::Server>>);
 impl Delivery {
     /// Answers no more, and returns when what it keeps is kept.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        check_channels(py)?;
         let server = hold(&self.0).take();
         future_into_py(py, async move {
             if let Some(server) = server {
@@ -365,6 +380,14 @@ impl Delivery {
             }
             Ok(())
         })
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if left_channels() {
+            leave(&mut self.0);
+        }
     }
 }
 
@@ -376,13 +399,14 @@ pub fn open_delivery<'py>(
     nodes: Vec<String>,
     service: &str,
     file: Option<PathBuf>,
-    store: Option<u64>,
-    keep: Option<u64>,
+    #[pyo3(from_py_with = whole)] store: Option<u64>,
+    #[pyo3(from_py_with = whole)] keep: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
     use gambeson_slim::datapath::DatapathLink;
     use gambeson_slim::delivery::{Rules, serve};
     use gambeson_slim::engine::{Engine, File, Limits, Retention};
 
+    check_channels(py)?;
     let service = name(py, service)?;
     future_into_py(py, async move {
         let opened = async {

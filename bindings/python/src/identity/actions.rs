@@ -18,8 +18,9 @@ use super::cards::Resolver;
 use super::credentials::{Lists, StatusStore};
 use super::delegation::{Decision, Ledger, Policy};
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error};
+use crate::fork::Home;
 
 /// A call at a time, for one audience, with a nonce: what is signed. It is not verified, and says nothing of its signer.
 #[pyclass(frozen, eq, module = "gambeson")]
@@ -98,7 +99,10 @@ impl Action {
 
 /// Remembers what was taken, in memory, so that nothing is taken twice.
 #[pyclass(frozen, module = "gambeson")]
-pub struct ReplayCache(Mutex<MemoryReplayCache>);
+pub struct ReplayCache {
+    memory: Mutex<MemoryReplayCache>,
+    home: Home,
+}
 
 #[pymethods]
 impl ReplayCache {
@@ -106,16 +110,21 @@ impl ReplayCache {
     /// it refuses.
     #[new]
     #[pyo3(signature = (capacity=100_000, *, per_signer=None))]
-    fn new(capacity: usize, per_signer: Option<usize>) -> Self {
+    fn new(
+        #[pyo3(from_py_with = whole)] capacity: usize,
+        #[pyo3(from_py_with = whole)] per_signer: Option<usize>,
+    ) -> Self {
         let cache = MemoryReplayCache::new(capacity);
-        Self(Mutex::new(match per_signer {
+        let memory = Mutex::new(match per_signer {
             Some(most) => cache.per_signer(most),
             None => cache,
-        }))
+        });
+        Self { memory, home: Home::here() }
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).len())
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.home.check(py, "ReplayCache")?;
+        Ok(py.detach(|| self.memory.lock().unwrap_or_else(PoisonError::into_inner).len()))
     }
 }
 
@@ -131,6 +140,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Replay {
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(memory) = object.cast::<ReplayCache>() {
+            memory.get().home.check(object.py(), "ReplayCache")?;
             Ok(Self::Memory(memory.to_owned().unbind()))
         } else if object.hasattr("remember")? {
             Ok(Self::Python(object.to_owned().unbind()))
@@ -146,7 +156,7 @@ impl identity::ReplayCache for &Replay {
             Replay::Memory(memory) => {
                 return memory
                     .get()
-                    .0
+                    .memory
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .remember(id, until, now);
@@ -198,7 +208,7 @@ fn decided<'py>(
     };
     let cost = match cost {
         None => None,
-        Some(cost) => cost.call1((to_python(py, &claims)?,))?.extract()?,
+        Some(cost) => whole(&cost.call1((to_python(py, &claims)?,))?)?,
     };
     let authorized =
         detached(py, || decision.decide(&action, &evidence, (pending, replay), cost, resolver, now))?;
@@ -215,6 +225,9 @@ fn decision<'a>(
     unknown_status: &str,
 ) -> PyResult<Option<Decision<'a>>> {
     let lists = Lists::new(status, unknown_status, py)?;
+    if let Some(ledger) = ledger {
+        ledger.home.check(py, "Ledger")?;
+    }
     match policy {
         Some(policy) => Ok(Some(Decision::new(policy, ledger, lists))),
         None if ledger.is_none() && status.is_none() => Ok(None),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::cards::CardLog;
 use super::detached;
-use crate::convert::{Json, Span, Time, now};
+use crate::convert::{Json, Span, Time, now, whole};
 use crate::error::{USAGE, error, refused};
 use crate::held::Held;
 use crate::input::Input;
@@ -153,12 +153,12 @@ impl Agent {
     }
 
     /// The agent of a fleet with this number: its seed comes from this agent's, and tells nothing about it.
-    fn child(&self, py: Python<'_>, index: u64) -> PyResult<Self> {
+    fn child(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] index: u64) -> PyResult<Self> {
         self.with(py, |agent| Ok(agent.child(index))).map(Self::of)
     }
 
     /// Counts sessions, each of which has keys of its own that hedge randomness: a boot counter or a time.
-    fn begin_session(&self, py: Python<'_>, n: u64) -> PyResult<()> {
+    fn begin_session(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] n: u64) -> PyResult<()> {
         self.0.with_mut(py, |agent| agent.begin_session(n))
     }
 

@@ -15,7 +15,7 @@ use super::agent::Agent;
 use super::cards::{Known, Resolver};
 use super::detached;
 use super::keys::PublicKey;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error, refused};
 
 /// A list of bits, one a credential, that says which were revoked, or suspended.
@@ -33,19 +33,19 @@ fn purpose(py: Python<'_>, name: &str) -> PyResult<StatusPurpose> {
 impl StatusList {
     #[new]
     #[pyo3(signature = (purpose="revocation", *, entries=MIN_ENTRIES))]
-    fn new(py: Python<'_>, purpose: &str, entries: usize) -> PyResult<Self> {
+    fn new(py: Python<'_>, purpose: &str, #[pyo3(from_py_with = whole)] entries: usize) -> PyResult<Self> {
         let purpose = self::purpose(py, purpose)?;
         detached(py, || vc::StatusList::new(purpose, entries)).map(|list| Self(RwLock::new(list)))
     }
 
     /// Sets the bit of a credential, or clears it.
     #[pyo3(signature = (index, value=true))]
-    fn set(&self, py: Python<'_>, index: usize, value: bool) -> PyResult<()> {
+    fn set(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] index: usize, value: bool) -> PyResult<()> {
         detached(py, || self.0.write().unwrap_or_else(PoisonError::into_inner).set(index, value))
     }
 
     /// Whether the bit of a credential is set.
-    fn is_set(&self, py: Python<'_>, index: usize) -> PyResult<bool> {
+    fn is_set(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] index: usize) -> PyResult<bool> {
         detached(py, || self.0.read().unwrap_or_else(PoisonError::into_inner).is_set(index))
     }
 
@@ -178,7 +178,7 @@ impl Agent {
         now: Option<Time>,
         id: Option<String>,
         contexts: Option<Json>,
-        status: Vec<Entry>,
+        #[pyo3(from_py_with = whole)] status: Vec<Entry>,
         members: Option<Json>,
         form: &str,
     ) -> PyResult<String> {
@@ -235,7 +235,7 @@ impl Agent {
         disclosable: Vec<String>,
         holder: Option<&str>,
         valid_for: Span,
-        decoys: usize,
+        #[pyo3(from_py_with = whole)] decoys: usize,
         now: Option<Time>,
     ) -> PyResult<String> {
         let now = crate::convert::now(now);

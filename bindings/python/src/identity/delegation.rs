@@ -15,8 +15,9 @@ use super::agent::Agent;
 use super::cards::Resolver;
 use super::credentials::{Entry, Lists, StatusStore, entries};
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error, refused};
+use crate::fork::Home;
 
 /// Whom a verifier trusts, and which actions somebody else has to approve. At first nobody, and none.
 #[pyclass(frozen, module = "gambeson")]
@@ -49,29 +50,36 @@ impl Policy {
 
 /// Counts calls and costs of what was granted, in memory. Empty after a restart.
 #[pyclass(frozen, module = "gambeson")]
-pub struct Ledger(Mutex<MemoryLedger>);
+pub struct Ledger {
+    counts: Mutex<MemoryLedger>,
+    pub home: Home,
+}
 
 #[pymethods]
 impl Ledger {
     /// Room for so many grants, and for `per_root` of them below each root.
     #[new]
     #[pyo3(signature = (capacity=100_000, *, per_root=None))]
-    fn new(capacity: usize, per_root: Option<usize>) -> Self {
+    fn new(
+        #[pyo3(from_py_with = whole)] capacity: usize,
+        #[pyo3(from_py_with = whole)] per_root: Option<usize>,
+    ) -> Self {
         let ledger = MemoryLedger::new(capacity);
-        Self(Mutex::new(match per_root {
+        let counts = Mutex::new(match per_root {
             Some(most) => ledger.per_root(most),
             None => ledger,
-        }))
+        });
+        Self { counts, home: Home::here() }
     }
 }
 
 impl identity::delegation::Ledger for &Ledger {
     fn check(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).check(spends, now)
     }
 
     fn spend(&mut self, spends: &[Spend], now: Timestamp) -> identity::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).spend(spends, now)
     }
 }
 
@@ -136,10 +144,10 @@ impl Agent {
         valid_for: Span,
         now: Option<Time>,
         parent: Option<&str>,
-        max_depth: u8,
-        max_calls: Option<u64>,
-        budget: Option<(u64, String)>,
-        status: Vec<Entry>,
+        #[pyo3(from_py_with = whole)] max_depth: u8,
+        #[pyo3(from_py_with = whole)] max_calls: Option<u64>,
+        #[pyo3(from_py_with = whole)] budget: Option<(u64, String)>,
+        #[pyo3(from_py_with = whole)] status: Vec<Entry>,
     ) -> PyResult<String> {
         let from = crate::convert::now(now);
         let capabilities = match capabilities.value(py)? {

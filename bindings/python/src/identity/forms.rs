@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::cards::Resolver;
 use super::detached;
 use super::keys::{KeyOrJwk, relationship};
-use crate::convert::{Json, Time, now, to_python};
+use crate::convert::{Json, Time, now, to_python, whole};
 use crate::error::{USAGE, error};
 use crate::input::Input;
 
@@ -23,7 +23,7 @@ const MAX_LEN: usize = 1 << 20;
 pub fn canonicalize<'py>(
     py: Python<'py>,
     text: Json,
-    max_len: usize,
+    #[pyo3(from_py_with = whole)] max_len: usize,
     object_only: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let canonical = detached(py, || {
@@ -54,7 +54,7 @@ pub fn verify_jws<'py>(
     purpose: &str,
     payload: Option<Input<'_>>,
     typ: Option<&str>,
-    max_len: usize,
+    #[pyo3(from_py_with = whole)] max_len: usize,
     now: Option<Time>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyBytes>)> {
     if key.is_some() == resolver.is_some() {

@@ -9,7 +9,7 @@ use super::actions::Replay;
 use super::agent::Agent;
 use super::cards::Resolver;
 use super::detached;
-use crate::convert::{Json, Span, Time, now, to_python};
+use crate::convert::{Json, Span, Time, now, to_python, whole};
 use crate::error::{USAGE, error};
 use crate::input::{Input, Owned};
 
@@ -32,10 +32,11 @@ fn components(names: &[String]) -> identity::Result<Vec<Component>> {
 impl Agent {
     /// Signs a request to an absolute address: the fields to add to it.
     ///
-    /// What is signed by default is the method, the address, the type and the digest of the body.
+    /// What is signed by default is the method, the address, the type and the digest of the body; `required` lists components besides, and
+    /// `components` what stands in the place of the usual ones.
     #[pyo3(signature = (
-        method, uri, fields, body=None, *, components=Vec::new(), role="identity", tag=None, label="gambeson", lifetime=Span(MAX_AGE),
-        now=None
+        method, uri, fields, body=None, *, components=Vec::new(), required=Vec::new(), role="identity", tag=None, label="gambeson",
+        lifetime=Span(MAX_AGE), now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http(
@@ -46,13 +47,14 @@ impl Agent {
         fields: Fields,
         body: Option<Input<'_>>,
         components: Vec<String>,
+        required: Vec<String>,
         role: &str,
         tag: Option<String>,
         label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, label, lifetime, now };
+        let terms = Said { components, required, role, tag, label, lifetime, now };
         terms.sign(
             self,
             py,
@@ -65,25 +67,26 @@ impl Agent {
     /// What is signed by default is the status, the type and the digest of the body, and of the request the method, the address,
     /// and its signature and the digest of its body where they are there.
     #[pyo3(signature = (
-        status, fields, body=None, *, request=None, components=Vec::new(), role="identity", tag=None, label="gambeson",
-        lifetime=Span(MAX_AGE), now=None
+        status, fields, body=None, *, request=None, components=Vec::new(), required=Vec::new(), role="identity", tag=None,
+        label="gambeson", lifetime=Span(MAX_AGE), now=None
     ))]
     #[allow(clippy::too_many_arguments)] // They are keywords in Python.
     fn sign_http_response(
         &self,
         py: Python<'_>,
-        status: u16,
+        #[pyo3(from_py_with = whole)] status: u16,
         fields: Fields,
         body: Option<Input<'_>>,
         request: Option<Request>,
         components: Vec<String>,
+        required: Vec<String>,
         role: &str,
         tag: Option<String>,
         label: &str,
         lifetime: Span,
         now: Option<Time>,
     ) -> PyResult<Fields> {
-        let terms = Said { components, role, tag, label, lifetime, now };
+        let terms = Said { components, required, role, tag, label, lifetime, now };
         let asked = request.as_ref().map(asked);
         terms.sign(self, py, &response(status, &fields, body.as_ref(), asked.as_ref()))
     }
@@ -139,7 +142,7 @@ type Request = (String, String, Fields, Option<Owned>);
 #[allow(clippy::too_many_arguments)] // They are keywords in Python.
 pub fn verify_http_response<'py>(
     py: Python<'py>,
-    status: u16,
+    #[pyo3(from_py_with = whole)] status: u16,
     fields: Fields,
     body: Option<Input<'_>>,
     request: Option<Request>,
@@ -183,6 +186,7 @@ fn response<'a>(
 /// What a signer says of a message.
 struct Said<'a> {
     components: Vec<String>,
+    required: Vec<String>,
     role: &'a str,
     tag: Option<String>,
     label: &'a str,
@@ -194,9 +198,9 @@ impl Said<'_> {
     fn sign(self, agent: &Agent, py: Python<'_>, message: &Message<'_>) -> PyResult<Fields> {
         let (now, (role, _)) = (crate::convert::now(self.now), role(py, self.role)?);
         agent.with(py, |agent| {
-            let components = components(&self.components)?;
+            let (components, required) = (components(&self.components)?, components(&self.required)?);
             let label = self.label.to_owned();
-            let terms = Terms { components, label, tag: self.tag, role, lifetime: self.lifetime.0 };
+            let terms = Terms { components, required, label, tag: self.tag, role, lifetime: self.lifetime.0 };
             http::sign(agent, message, &terms, now)
         })
     }

@@ -12,7 +12,7 @@ use super::agent::Agent;
 use super::cards::Resolver;
 use super::detached;
 use super::keys::{PublicKey, Signer};
-use crate::convert::{Time, now};
+use crate::convert::{Time, now, whole};
 use crate::input::{Input, Owned};
 
 /// A log in a folder, which one agent writes; of several objects of one folder, those that are behind are refused.
@@ -108,19 +108,27 @@ impl AuditLog {
     }
 
     /// The bytes of an entry.
-    fn entry<'py>(&self, py: Python<'py>, index: u64) -> PyResult<Bound<'py, PyBytes>> {
+    fn entry<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] index: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let entry = detached(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(index))?;
         Ok(PyBytes::new(py, &entry))
     }
 
     /// A proof that an entry is in the log: a text to keep beside the entry.
-    fn prove(&self, py: Python<'_>, index: u64) -> PyResult<String> {
+    fn prove(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] index: u64) -> PyResult<String> {
         let proof = detached(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).prove(index))?;
         Ok(proof.to_string())
     }
 
     /// A proof that the log begins with the first `old` entries, for `gambeson.tlog.verify_consistency`: hashes of 32 bytes.
-    fn prove_consistency<'py>(&self, py: Python<'py>, old: u64) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    fn prove_consistency<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] old: u64,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let path =
             detached(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).prove_consistency(old))?;
         Ok(path.iter().map(|hash| PyBytes::new(py, hash)).collect())
@@ -221,8 +229,8 @@ pub fn verify_inclusion(
     py: Python<'_>,
     leaf: Input<'_>,
     path: Vec<Owned>,
-    index: u64,
-    size: u64,
+    #[pyo3(from_py_with = whole)] index: u64,
+    #[pyo3(from_py_with = whole)] size: u64,
     root: Input<'_>,
 ) -> PyResult<()> {
     let (leaf, root) = (hash(py, leaf.as_slice())?, hash(py, root.as_slice())?);
@@ -237,8 +245,8 @@ pub fn verify_inclusion(
 pub fn verify_consistency(
     py: Python<'_>,
     path: Vec<Owned>,
-    old: (u64, Owned),
-    new: (u64, Owned),
+    #[pyo3(from_py_with = whole)] old: (u64, Owned),
+    #[pyo3(from_py_with = whole)] new: (u64, Owned),
 ) -> PyResult<()> {
     let path = self::path(py, &path)?;
     let (old, new) = ((old.0, hash(py, &old.1.0)?), (new.0, hash(py, &new.1.0)?));

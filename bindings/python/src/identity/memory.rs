@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::detached;
+use crate::convert::whole;
 use crate::input::Input;
 
 /// The most bytes that are loaded by a manifest, unless the caller says otherwise: 64 MiB.
@@ -83,7 +84,7 @@ macro_rules! objects {
             /// The bytes of a manifest, at most `max_len`; every object is checked. A small manifest can name one object many
             /// times: the bound stands before anything is gathered.
             #[pyo3(signature = (id, *, max_len=MAX_LOADED))]
-            fn load<'py>(&self, py: Python<'py>, id: &str, max_len: u64) -> PyResult<Bound<'py, PyBytes>> {
+            fn load<'py>(&self, py: Python<'py>, id: &str, #[pyo3(from_py_with = whole)] max_len: u64) -> PyResult<Bound<'py, PyBytes>> {
                 let data = detached(py, || {
                     let objects = self.0.read().unwrap_or_else(PoisonError::into_inner);
                     Manifest::load(&id.parse()?, &*objects, max_len)

@@ -12,6 +12,7 @@ use pyo3::types::PyBytes;
 use super::agent::{Agent, suite};
 use super::cards::CardLog;
 use super::detached;
+use crate::convert::whole;
 use crate::error::{USAGE, error};
 use crate::input::Input;
 
@@ -64,7 +65,12 @@ fn age_passphrase(py: Python<'_>, text: &str, factor: Option<u8>) -> PyResult<ag
 ///
 /// `2 <= threshold <= count <= 16`, or one of one. Tools of Blockchain Commons combine them too.
 #[pyfunction]
-pub fn share_words(py: Python<'_>, words: &str, threshold: usize, count: usize) -> PyResult<Vec<String>> {
+pub fn share_words(
+    py: Python<'_>,
+    words: &str,
+    #[pyo3(from_py_with = whole)] threshold: usize,
+    #[pyo3(from_py_with = whole)] count: usize,
+) -> PyResult<Vec<String>> {
     let shares = detached(py, || recovery::shares(&recovery::from_words(words)?, threshold, count))?;
     Ok(shares.iter().map(|share| share.to_string()).collect())
 }
@@ -78,7 +84,7 @@ pub fn age_file<'py>(
     py: Python<'py>,
     words: &str,
     passphrase: &str,
-    work_factor: Option<u8>,
+    #[pyo3(from_py_with = whole)] work_factor: Option<u8>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let passphrase = age_passphrase(py, passphrase, work_factor)?;
     let file = detached(py, || recovery::age_file(&recovery::from_words(words)?, &passphrase))?;

@@ -9,7 +9,7 @@ use super::actions::Replay;
 use super::agent::Agent;
 use super::cards::{CardLog, Resolver};
 use super::detached;
-use crate::convert::{Span, Time};
+use crate::convert::{Span, Time, whole};
 use crate::error::{USAGE, error};
 use crate::input::{Input, Owned};
 
@@ -117,7 +117,12 @@ impl Agent {
     /// An old backup stays good: one whose newest card has a lower version than `since`, such as the one that peers know, is
     /// refused.
     #[pyo3(signature = (backup, *, since=0))]
-    fn restore<'py>(&self, py: Python<'py>, backup: Input<'_>, since: u64) -> PyResult<Bound<'py, PyDict>> {
+    fn restore<'py>(
+        &self,
+        py: Python<'py>,
+        backup: Input<'_>,
+        #[pyo3(from_py_with = whole)] since: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let backup = backup.as_slice();
         let (backup, cards) = self.with(py, |agent| {
             let backup = Backup::open_since(agent, backup, since)?;

@@ -5,7 +5,7 @@ use super::slim::Nodes;
 use crate::files::is_stream;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use gambeson_identity::Did;
-use gambeson_slim::{LONGEST_MESSAGE, Name};
+use gambeson_slim::{MAX_MESSAGE, Name};
 use std::path::PathBuf;
 
 /// `gambeson channel`
@@ -126,7 +126,7 @@ pub struct Rights {
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub rejoin: Option<bool>,
     /// The longest message, in bytes (49152, the most)
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=i64::from(LONGEST_MESSAGE)))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=MAX_MESSAGE as i64))]
     pub max_message: Option<u32>,
 }
 

@@ -132,6 +132,14 @@ impl<'a> Message<'a> {
         self.first(name).is_some()
     }
 
+    /// Method and target URI of the request, or of the one that is answered.
+    pub(super) fn address(&self) -> Option<(&'a str, &'a str)> {
+        match self.start {
+            Start::Request(method, target) => Some((method, target)),
+            Start::Response(_) => self.request.and_then(Message::address),
+        }
+    }
+
     /// The values of a field, without the spaces around them (RFC 9110, §5.5).
     pub(super) fn field(&self, name: &str) -> impl Iterator<Item = &'a str> {
         self.fields
@@ -153,7 +161,12 @@ impl<'a> Uri<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self> {
         let refused =
             || bad("the target is no absolute URI of http or https whose host is a name or an address");
-        if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains('#') {
+        if text.contains('#') {
+            return Err(bad(
+                "the target URI has a fragment, which is no part of it: leave out # and what follows it",
+            ));
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(refused());
         }
         let (scheme, rest) = text.split_once("://").ok_or_else(refused)?;

@@ -93,13 +93,9 @@ impl SignedCheckpoint {
         }
         let time =
             found.ok_or_else(|| Error::new(Reason::BadSignature, "the log did not sign this checkpoint"))?;
-        if time > now.0.saturating_add(MAX_AHEAD) {
-            return Err(Error::new(
-                Reason::NotYetValid,
-                format_args!("it was signed at {time}, it is {}", now.0),
-            ));
-        }
-        Ok((&self.checkpoint, Timestamp(time)))
+        let time = Timestamp(time);
+        now.not_before(time, MAX_AHEAD, "the checkpoint")?;
+        Ok((&self.checkpoint, time))
     }
 
     /// What the note says, which nobody may have signed.

@@ -283,10 +283,10 @@ pub(super) fn verify_embedded(
     let expected = data_integrity::Expected::assertion();
     let (document, signer) = data_integrity::verify(json, resolver, now, &expected)?.into_parts();
     let credential = Credential::read(document)?;
-    let (from, until) = registered_claims(&Map::new(), &credential)?;
+    let times = registered_claims(&Map::new(), &credential)?;
     signed_by(&credential, &signer)?;
     for_audience(credential.json.get("aud"), None)?;
-    now.within(from, until, "the claims nbf, iat and exp")?;
+    times.hold(now, "the credential")?;
     finish(credential, signer, now, status)
 }
 
@@ -320,7 +320,7 @@ fn verify_token(
     let document = resolver.resolve(signer.did(), now)?;
     jws.verify(document.key_for(&signer, Kind::JsonWebKey, Relationship::AssertionMethod, now)?)?;
     for_audience(credential.json.get("aud"), audience)?;
-    now.within(times.0, times.1, "the token")?;
+    times.hold(now, "the token")?;
     finish(credential, signer, now, status)
 }
 
@@ -368,10 +368,7 @@ fn signed_by(credential: &Credential, signer: &DidUrl) -> Result<()> {
 
 /// VC-JOSE-COSE, §3.1.3: claims that say again what the credential says, and must not say otherwise. The times of the
 /// token itself.
-fn registered_claims(
-    header: &Map<String, Value>,
-    credential: &Credential,
-) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+fn registered_claims(header: &Map<String, Value>, credential: &Credential) -> Result<Times> {
     let json = &credential.json;
     for name in ["vc", "vp"] {
         if json.contains_key(name) {
@@ -390,13 +387,35 @@ fn registered_claims(
     same("iss", header.get("iss"), issuer)?;
     same("jti", json.get("jti"), credential.id())?;
     same("sub", json.get("sub"), credential.subject().get("id").and_then(Value::as_str))?;
-    let issued = numeric_date(json, "iat")?.map(|issued| Timestamp(issued.0.saturating_sub(SIGNING_SKEW)));
-    let (not_before, expires) = (numeric_date(json, "nbf")?, numeric_date(json, "exp")?);
+    let times = Times::of(json)?;
+    let (not_before, expires) = (times.not_before, times.expires);
     let (from, until) = credential.validity;
     if not_before.zip(from).is_some_and(|(a, b)| a != b) || expires.zip(until).is_some_and(|(a, b)| a != b) {
         return Err(bad("nbf and exp are not the times of validFrom and validUntil"));
     }
-    Ok((issued.max(not_before), expires))
+    Ok(times)
+}
+
+/// The times that a token claims (RFC 7519, §4.1).
+pub(super) struct Times {
+    issued: Option<Timestamp>,
+    not_before: Option<Timestamp>,
+    expires: Option<Timestamp>,
+}
+
+impl Times {
+    pub(super) fn of(claims: &Map<String, Value>) -> Result<Self> {
+        let date = |name| numeric_date(claims, name);
+        Ok(Self { issued: date("iat")?, not_before: date("nbf")?, expires: date("exp")? })
+    }
+
+    /// Refuses a time outside of them; the issuer's clock may be ahead by [`SIGNING_SKEW`] where it signed.
+    pub(super) fn hold(&self, now: Timestamp, what: &str) -> Result<()> {
+        if let Some(issued) = self.issued {
+            now.not_before(issued, SIGNING_SKEW, what)?;
+        }
+        now.within(self.not_before, self.expires, what)
+    }
 }
 
 /// A NumericDate (RFC 7519, §2) in whole seconds.

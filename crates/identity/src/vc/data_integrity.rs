@@ -149,8 +149,10 @@ pub fn verify(
     let resolved = resolver.resolve(signer.did(), now)?;
     let key = resolved.key_for(&signer, Kind::Multikey, expected.purpose, now)?;
     let unsecured = verify_signature(document, proof, key)?;
-    let begun = created.map(|created| Timestamp(created.0.saturating_sub(super::credential::SIGNING_SKEW)));
-    now.within(begun, expires, "the proof")?;
+    if let Some(created) = created {
+        now.not_before(created, super::credential::SIGNING_SKEW, "the proof")?;
+    }
+    now.within(None, expires, "the proof")?;
     Ok(Verified::new(unsecured, signer))
 }
 

@@ -311,8 +311,8 @@ fn presented_by(holder: &Did, signer: &DidUrl) -> Result<()> {
 
 /// Refuses what is older than `max_age`, or from the future.
 pub(super) fn fresh(made: Timestamp, max_age: u64, now: Timestamp) -> Result<()> {
-    let from = Timestamp(made.0.saturating_sub(SIGNING_SKEW));
-    now.within(Some(from), Some(Timestamp(made.0.saturating_add(max_age))), "the presentation")
+    now.not_before(made, SIGNING_SKEW, "the presentation")?;
+    now.within(None, Some(Timestamp(made.0.saturating_add(max_age))), "the presentation")
 }
 
 /// Refuses a text claim that is another than expected.

@@ -3,7 +3,7 @@
 //! Selective Disclosure for JSON Web Tokens (RFC 9901) and SD-JWT-based Verifiable Credentials (draft-ietf-oauth-sd-jwt-vc),
 //! signed with ML-DSA. What is hidden is a salted hash, so a quantum computer learns nothing from it either.
 
-use super::credential::{SIGNING_SKEW, for_audience, numeric_date};
+use super::credential::{Times, for_audience, numeric_date};
 use super::presentation::{fresh, same};
 use crate::error::bad;
 use crate::jose::Jws;
@@ -152,8 +152,7 @@ impl SdJwt {
         parts.issuer.verify(key)?;
 
         let (claims, _) = parts.expand()?;
-        let (from, until) = validity(&claims)?;
-        now.within(from, until, "the credential")?;
+        times(&claims)?.hold(now, "the credential")?;
         let audience = match binding {
             KeyBinding::Required { audience, .. } => Some(audience),
             KeyBinding::None => None,
@@ -294,7 +293,7 @@ impl SdJwtBuilder {
         }
         // What a verifier will read, with every check that needs neither key nor time.
         let (claims, _) = Parts::split(&token)?.expand()?;
-        validity(&claims)?;
+        times(&claims)?;
         holder(&claims)?;
         Ok(token)
     }
@@ -695,10 +694,9 @@ fn refuse_reserved(value: &Value) -> Result<()> {
 }
 
 /// The times within which the claims hold, which have a type.
-fn validity(claims: &Map<String, Value>) -> Result<(Option<Timestamp>, Option<Timestamp>)> {
+fn times(claims: &Map<String, Value>) -> Result<Times> {
     text(claims, "vct")?;
-    let issued = numeric_date(claims, "iat")?.map(|at| Timestamp(at.0.saturating_sub(SIGNING_SKEW)));
-    Ok((issued.max(numeric_date(claims, "nbf")?), numeric_date(claims, "exp")?))
+    Times::of(claims)
 }
 
 /// The key that `cnf` names (RFC 7800, §3.4).

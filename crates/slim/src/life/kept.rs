@@ -284,6 +284,7 @@ impl Life {
         }
         life.look_around()?;
         life.set_rotation();
+        life.show_standing();
         Ok(Some((life, watched)))
     }
 

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use gambeson_slim::faults::{Faults, Faulty};
 use gambeson_slim::{
     Batch, BlobId, Blobs, Channel, Entry, EntryId, EntryKind, Error, Event, MemoryStore, Node, Options,
-    Reason, Result, Role, Store,
+    Reason, Result, Role, Status, Store,
 };
 
 /// Alice and Bob, who are there, and Alice's channel, to which Bob is invited.
@@ -802,4 +802,25 @@ async fn an_epoch_that_is_not_there_yet_in_the_log_makes_nobody_believe_to_be_le
     assert_eq!(messages(&channels[0], 1).await.len(), 1);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(channels[0].status().epoch, epoch, "nobody came back from outside");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_channel_stands_as_it_stood_when_its_agent_is_opened_again() {
+    let world = World::new(41);
+    let (alice, mut bob) = (world.agent("alice"), world.agent("bob"));
+    bob.store = Arc::new(MemoryStore::new());
+    let (_at_alice, at_bob, a) = invited(&world, &alice, &bob).await;
+    let b = at_bob.joined(&a.id()).await;
+    b.until(|status| status.members.len() == 2).await.unwrap();
+    let before = b.status();
+    drop((b, at_bob));
+    let again = bob.node().await;
+    // At once: nothing ran since.
+    let after = again.channel(&a.id()).unwrap().status();
+    let people = |status: &Status| -> Vec<(String, String)> {
+        status.members.iter().map(|member| (member.did.clone(), member.role.clone())).collect()
+    };
+    assert_eq!((after.epoch, after.authenticator), (before.epoch, before.authenticator));
+    assert_eq!(people(&after), people(&before));
+    assert_eq!((after.suite, after.policy, after.over), (before.suite, before.policy, false));
 }

@@ -9,6 +9,7 @@ from logging import getLogger
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from gambeson._inputs import buffer, texts
 from gambeson.channel._connections import (
     BACKLOG,
     IDLE,
@@ -25,6 +26,8 @@ from gambeson.channel._inbox import Demand, Inbox
 from gambeson.errors import ChannelError, Error, Missed, of_channel
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from gambeson._native import NativeChannel
 
 MAX_UNREAD = 10_000
@@ -62,11 +65,11 @@ class Message:
     """When it came here, in seconds since 1970."""
     _send: Callable[[str, bytes], Awaitable[str]] | None = field(default=None, repr=False, compare=False)
 
-    async def reply(self, data: bytes) -> str:
+    async def reply(self, data: Buffer) -> str:
         """Answers a request; all members see it."""
         if self._send is None or not self.expects_reply:
             raise of_channel("usage", "nobody waits for an answer to this message")
-        return await self._send(self.id, bytes(data))
+        return await self._send(self.id, buffer(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,16 +161,17 @@ class Channel:
         """Whether this member is in the channel no more, or the agent was closed."""
         return self._inbox.ended
 
-    async def send(self, data: bytes) -> str:
-        """Says something to all members, and returns its id once it is kept: it goes out even if this process ends now."""
-        return await self._native.send(plain(bytes(data)))
+    async def send(self, data: Buffer) -> str:
+        """Says something to all members, at most 49,152 bytes, and returns its id once it is kept: it goes out even if this process ends now."""
+        return await self._native.send(plain(buffer(data)))
 
-    async def request(self, data: bytes, *, timeout: float = 30.0) -> Message:
-        """Says something that asks for a reply, and returns the first; `DeadlineExceeded` if there is none within so many seconds."""
-        id, sender, reply = await self._native.request(plain(bytes(data)), timeout)
+    async def request(self, data: Buffer, *, timeout: float = 30.0) -> Message:
+        """Says something that asks for a reply, at most 49,152 bytes, and returns the first; `DeadlineExceeded` if there is none within so many
+        seconds."""
+        id, sender, reply = await self._native.request(plain(buffer(data)), timeout)
         carried = unwrap(reply)
-        data = carried if isinstance(carried, bytes) else reply
-        return Message(sender, data, id, False, None, 0, 0.0)
+        said = carried if isinstance(carried, bytes) else reply
+        return Message(sender, said, id, False, None, 0, 0.0)
 
     async def receive(self) -> Message:
         """The next message of another member, and of no client behind a bridge. Cancelling this loses none."""
@@ -204,7 +208,7 @@ class Channel:
         `delegation`: the links of a chain, from the root, that lends this member the right to do so: action `channel/invite` on resource
         `urn:gambeson:channel:` and the channel's id.
         """
-        await self._native.invite(list(dids), list(delegation))
+        await self._native.invite(list(dids), texts("delegation", delegation))
 
     async def remove(self, *dids: str) -> None:
         """Removes members: what is said from now on they cannot read."""

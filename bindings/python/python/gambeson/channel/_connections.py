@@ -11,11 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from logging import getLogger
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from gambeson._inputs import buffer
 from gambeson.channel._envelope import Envelope, Kind, unwrap
 from gambeson.channel._inbox import Demand, Inbox
 from gambeson.errors import ChannelError, ChannelOver, DeadlineExceeded, NotConnected, of_channel
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 PART = 45 * 1024
 """Bytes of a connection's message that one message of the channel carries, which has at most 48 KiB with all that stands around them."""
@@ -82,12 +86,12 @@ class Connection:
         """Whether one end closed it, or the other end is gone."""
         return self._inbox.ended
 
-    async def send(self, data: bytes) -> None:
+    async def send(self, data: Buffer) -> None:
         """Sends a message. One that was begun goes out whole, even if the caller is cancelled meanwhile."""
-        data = bytes(data)
-        if len(data) > self._max:
-            raise of_channel("message-too-large", f"a message of {len(data)} bytes; this connection takes {self._max}")
-        await self._switchboard.unbroken(self._send(data))
+        message = buffer(data)
+        if len(message) > self._max:
+            raise of_channel("message-too-large", f"a message of {len(message)} bytes; this connection takes {self._max}")
+        await self._switchboard.unbroken(self._send(message))
 
     async def _send(self, data: bytes) -> None:
         async with self._order:
