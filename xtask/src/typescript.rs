@@ -294,14 +294,16 @@ impl<'a> Package<'a> {
         let glue = self.folder.join("ts/wasm");
         fs::create_dir_all(&glue)?;
         for (name, _, by) in MODULES.iter().chain(more) {
-            for file in [format!("{by}.js"), format!("{by}.d.ts")] {
-                let from = bound.join(name).join(&file);
-                if name == by {
+            for end in ["js", "d.ts"] {
+                let from = bound.join(name).join(format!("{by}.{end}"));
+                // Each module of the package has JavaScript of its own, with a memory of its own.
+                if MODULES.iter().any(|(published, ..)| published == name) {
+                    let file = format!("{name}.{end}");
                     fs::copy(&from, dist.join("wasm").join(&file))?;
                     fs::copy(&from, glue.join(&file))?;
                 }
-                let same = fs::read(&from)? == fs::read(glue.join(&file))?;
-                ensure!(same, "the module {name} is loaded by another {file} than {by}");
+                let same = fs::read(&from)? == fs::read(glue.join(format!("{by}.{end}")))?;
+                ensure!(same, "the module {name} is loaded by another {by}.{end}");
             }
         }
         self.workspace.logged("tsc", &mut self.node(&["node_modules/typescript/bin/tsc"]))?;

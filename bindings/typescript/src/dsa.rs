@@ -1,10 +1,12 @@
 //! ML-DSA (FIPS 204).
 
-use gambeson::mldsa::{ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, VerifyingKey};
+use gambeson::mldsa::{
+    ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, VerifyingKey,
+};
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::failure::{GambesonError, failure, no_randomness, seed_of};
+use crate::failure::{GambesonError, failure, no_randomness, seed_of, wrong_length};
 
 /// A parameter set of ML-DSA.
 #[wasm_bindgen]
@@ -71,7 +73,18 @@ impl DsaKey {
 
     /// Signs, with fresh randomness.
     pub fn sign(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>, GambesonError> {
-        let message = in_context(message, context)?;
+        self.sign_as(in_context(message, context)?)
+    }
+
+    /// Signs μ of a message (FIPS 204, Algorithm 7, line 6).
+    #[wasm_bindgen(js_name = signMu)]
+    pub fn sign_mu(&self, mu: &[u8]) -> Result<Vec<u8>, GambesonError> {
+        self.sign_as(Message::mu(mu_of(mu)?))
+    }
+}
+
+impl DsaKey {
+    fn sign_as(&self, message: Message<'_>) -> Result<Vec<u8>, GambesonError> {
         match &self.key {
             Key::MlDsa44(key) => key.sign(message).map(|signature| signature.to_vec()),
             Key::MlDsa65(key) => key.sign(message).map(|signature| signature.to_vec()),
@@ -90,16 +103,59 @@ pub fn verify(
     message: &[u8],
     context: &[u8],
 ) -> Result<(), GambesonError> {
-    fn of<P: ParameterSet>(key: &[u8], signature: &[u8], message: Message) -> Result<(), GambesonError> {
-        let key = VerifyingKey::<P>::try_from(key).map_err(|error| failure("bad-length", error))?;
-        key.verify(message, signature).map_err(|error| failure("bad-signature", error))
+    verify_as(dsa, key, signature, in_context(message, context)?)
+}
+
+/// As `verify`, of μ of a message.
+#[wasm_bindgen(js_name = verifyMu)]
+pub fn verify_mu(dsa: Dsa, key: &[u8], signature: &[u8], mu: &[u8]) -> Result<(), GambesonError> {
+    verify_as(dsa, key, signature, Message::mu(mu_of(mu)?))
+}
+
+fn verify_as(dsa: Dsa, key: &[u8], signature: &[u8], message: Message<'_>) -> Result<(), GambesonError> {
+    fn of<P: ParameterSet>(key: &[u8], signature: &[u8], message: Message<'_>) -> Result<(), GambesonError> {
+        key_of::<P>(key)?.verify(message, signature).map_err(|error| failure("bad-signature", error))
     }
-    let message = in_context(message, context)?;
     match dsa {
         Dsa::MlDsa44 => of::<MlDsa44>(key, signature, message),
         Dsa::MlDsa65 => of::<MlDsa65>(key, signature, message),
         Dsa::MlDsa87 => of::<MlDsa87>(key, signature, message),
     }
+}
+
+/// μ of a message that comes in parts.
+#[wasm_bindgen]
+pub struct Mu(MuHasher);
+
+#[wasm_bindgen]
+impl Mu {
+    /// Begins, for the key that signs, in a context.
+    pub fn of(dsa: Dsa, key: &[u8], context: &[u8]) -> Result<Mu, GambesonError> {
+        let begun = match dsa {
+            Dsa::MlDsa44 => key_of::<MlDsa44>(key)?.mu_hasher(context),
+            Dsa::MlDsa65 => key_of::<MlDsa65>(key)?.mu_hasher(context),
+            Dsa::MlDsa87 => key_of::<MlDsa87>(key)?.mu_hasher(context),
+        };
+        begun.map(Self).map_err(|error| failure("bad-length", error))
+    }
+
+    /// The next part.
+    pub fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// μ of all parts.
+    pub fn finalize(&mut self) -> Vec<u8> {
+        self.0.finalize().to_vec()
+    }
+}
+
+fn key_of<P: ParameterSet>(key: &[u8]) -> Result<VerifyingKey<P>, GambesonError> {
+    VerifyingKey::<P>::try_from(key).map_err(|error| failure("bad-length", error))
+}
+
+fn mu_of(mu: &[u8]) -> Result<&[u8; 64], GambesonError> {
+    mu.try_into().map_err(|_| wrong_length("a message representative", 64, mu.len()))
 }
 
 fn in_context<'a>(message: &'a [u8], context: &'a [u8]) -> Result<Message<'a>, GambesonError> {

@@ -1,9 +1,9 @@
 import { ask, type Bytes, cut, Living, valuesOf } from "./border.js";
-import { bytesOf, tagOf } from "./bytes.js";
+import { bytesOf, bytesOfLength, tagOf } from "./bytes.js";
 import { CardLog } from "./cards.js";
-import { GambesonError } from "./error.js";
+import { GambesonError, untrapped } from "./error.js";
 import { wasm } from "./identity.js";
-import { has, known, type Names } from "./known.js";
+import { has, known, listOf, type Names } from "./known.js";
 import { rfc3339, seconds, span, type Time } from "./time.js";
 import type { Verifier } from "./verifier.js";
 import type { Handle } from "./wasm/identity.js";
@@ -270,10 +270,15 @@ export class Agent extends Living {
     this.suite = suite;
   }
 
+  /** In JSON it is who it is. */
+  override toJSON(): { did: string; suite: Suite } {
+    return { did: this.did, suite: this.suite };
+  }
+
   static #made(from: string, options: SeedOptions & Json, bytes: Uint8Array = new Uint8Array()): Agent {
     const { cards, ...rest } = options;
     const input = { ...rest, ...(cards === undefined ? {} : { cards: String(cards) }) };
-    return new Agent(wasm().Handle.agent(from, written(input), bytesOf(bytes)));
+    return new Agent(untrapped(() => wasm().Handle.agent(from, written(input), bytesOf(bytes))));
   }
 
   /** A new agent, whose seed nobody ever sees. */
@@ -283,8 +288,8 @@ export class Agent extends Living {
 
   /** The agent of a seed of 32 bytes. @throws GambesonError `bad-length`, `wrong-seed` */
   static fromSeed(seed: Uint8Array, options: SeedOptions = {}): Agent {
-    if (seed.length !== 32) throw new GambesonError("bad-length", `a seed of ${seed.length} bytes, where 32 are needed`);
-    return Agent.#made("seed", { ...known(options, "Agent.fromSeed", { ...SUITE, ...CARDS }) }, seed);
+    const bytes = bytesOfLength(seed, 32, "a seed");
+    return Agent.#made("seed", { ...known(options, "Agent.fromSeed", { ...SUITE, ...CARDS }) }, bytes);
   }
 
   /** The agent of 24 words (BIP-39), which hold its seed. @throws GambesonError `bad-words`, `wrong-seed` */
@@ -414,7 +419,7 @@ export class Agent extends Living {
   delegate(grant: DelegationInput): string {
     const { from, validFor = 3600, budget, capabilities, ...terms } = known(grant, "delegate", DELEGATION);
     const limits = {
-      capabilities: capabilities.map((it) => known(it, "a capability", CAPABILITY)),
+      capabilities: listOf(capabilities, "capabilities").map((it) => known(it, "a capability", CAPABILITY)),
       budget: budget && amountOf(budget, "the budget"),
     };
     return this.ask<string>("delegate", { ...terms, ...limits, ...span(from, validFor) }).said;
@@ -546,7 +551,15 @@ export function messageOf(message: HttpRequest | HttpResponse): Crossing {
   const { headers, body, ...rest } = response ? known(message, "a response", RESPONSE) : known(message, "a request", REQUEST);
   const request = response && message.request ? messageOf(message.request) : undefined;
   return {
-    message: { ...rest, fields: [...headers], body: body !== undefined, request: request?.message },
+    message: { ...rest, fields: fieldsOf(headers), body: body !== undefined, request: request?.message },
     bodies: [...(body === undefined ? [] : [body]), ...((request?.bodies ?? []) as Uint8Array[])],
   };
+}
+
+/** Pairs of names and values, of which nothing else is known yet. */
+function fieldsOf(headers: Iterable<[string, string]>): [string, string][] {
+  if (typeof headers === "string" || typeof headers?.[Symbol.iterator] !== "function") {
+    throw new GambesonError("bad-form", "headers are Headers, or a list of names and values");
+  }
+  return [...headers];
 }

@@ -1,4 +1,5 @@
 import { bytesOf, tagOf } from "./bytes.js";
+import { GambesonError, untrapped } from "./error.js";
 import { Held } from "./held.js";
 import { wasm } from "./identity.js";
 import type { Handle } from "./wasm/identity.js";
@@ -29,7 +30,8 @@ function question(input: object, bytes: Bytes): [string, Uint8Array] {
 
 /** A question crosses as JSON with bytes beside it, and so does the answer: a line, and what follows it. */
 function cross<T>(call: (input: string, bytes: Uint8Array) => Uint8Array, input: object, bytes: Bytes): Said<T> {
-  const answer = call(...question(input, bytes));
+  const [text, beside] = question(input, bytes);
+  const answer = untrapped(() => call(text, beside));
   const end = answer.indexOf(10);
   const line = end < 0 ? answer : answer.subarray(0, end);
   const said = JSON.parse(new TextDecoder().decode(line)) as T;
@@ -60,18 +62,25 @@ export abstract class Living extends Held<Handle> {
 
   /** Asks for what needs an agent too. */
   protected askWith<T>(agent: Living, verb: string, input: object, bytes: Bytes = NONE): Said<T> {
+    if (agent.secret.constructor !== this.secret.constructor) {
+      const message = 'one of the two objects was made before `init("whole")` loaded another module: make it again';
+      throw new GambesonError("other-module", message);
+    }
     return cross((text, beside) => this.secret.callWith(agent.secret, verb, text, beside), input, bytes);
   }
 
   /** What comes from this object. @internal */
   derive(verb: string, input: object, bytes: Bytes = NONE): Handle {
-    return this.secret.derive(verb, ...question(input, bytes));
+    const [text, beside] = question(input, bytes);
+    return untrapped(() => this.secret.derive(verb, text, beside));
   }
 }
 
 /** One string of bytes. @throws GambesonError `bad-form` if a piece is something else */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((length, piece) => length + bytesOf(piece).length, 0));
+  const length = pieces.reduce((length, piece) => length + bytesOf(piece).length, 0);
+  if (length > 1 << 30) throw new GambesonError("too-large", `${length} bytes together; at most ${1 << 30} are taken at once`);
+  const whole = new Uint8Array(length);
   let at = 0;
   for (const piece of pieces) {
     whole.set(piece, at);

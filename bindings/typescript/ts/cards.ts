@@ -1,5 +1,6 @@
 import type { Json, Role, Suite } from "./agent.js";
 import { ask } from "./border.js";
+import { notMade, uncloneable } from "./held.js";
 import { known, type Names } from "./known.js";
 import { seconds, type Time } from "./time.js";
 
@@ -41,6 +42,8 @@ export class CardLog {
     private readonly lines: string,
     about: About,
   ) {
+    if (typeof lines !== "string" || about === undefined) throw notMade("CardLog");
+    uncloneable(this);
     this.did = about.did;
     this.hashes = about.hashes;
     this.document = about.document;
@@ -77,6 +80,11 @@ export class CardLog {
   agreementKey(algorithm: string, now?: Time): { url: string; bytes: Uint8Array } {
     const { said: url, bytes } = ask<string>("cardKey", { cards: this.lines, agreement: algorithm, now: seconds(now) });
     return { url, bytes };
+  }
+
+  /** In JSON it is the text of the file. */
+  toJSON(): string {
+    return this.lines;
   }
 
   /** The file: one card a line. */

@@ -1,8 +1,8 @@
-import { bytesOf, isBytes } from "./bytes.js";
-import { Held } from "./held.js";
-import { GambesonError } from "./error.js";
+import { bytesOf, bytesOfLength, isBytes } from "./bytes.js";
+import { Held, notMade, uncloneable } from "./held.js";
+import { GambesonError, untrapped } from "./error.js";
 import { encoded, ofJwk, type PrivateJwk, type PublicJwk } from "./jwk.js";
-import { knownIf, type Names } from "./known.js";
+import { has, known, knownIf, type Names } from "./known.js";
 import { wasm } from "./primitives.js";
 import type { DsaKey, Dsa as Id } from "./wasm/gambeson.js";
 
@@ -15,7 +15,40 @@ export interface SignatureOptions {
 }
 
 const OPTIONS: Names<SignatureOptions> = { context: true };
-const contextOf = (options: SignatureOptions | undefined): Uint8Array => bytesOf(knownIf(options, "signature options", OPTIONS)?.context ?? NOTHING);
+
+/** What is signed: a message, or its representative μ of 64 bytes, which has its context in it (FIPS 204, Algorithm 7, line 6). */
+export type Message = Uint8Array | { readonly mu: Uint8Array };
+
+/** A message that comes in parts, and may be of any size. */
+export type MessageStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+/** Above this a message goes into the module in parts. */
+const PART = 1 << 20;
+
+function contextOf(options: SignatureOptions | undefined): Uint8Array {
+  const context = knownIf(options, "signature options", OPTIONS)?.context ?? NOTHING;
+  if (isBytes(context) && context.length > 255) throw new GambesonError("bad-length", "the context has more than 255 bytes");
+  return bytesOf(context);
+}
+
+/** A message that is not one part, as μ. */
+function represented(message: { readonly mu: Uint8Array }, options: SignatureOptions | undefined): Uint8Array {
+  if (!has(message, "mu")) bytesOf(message as never);
+  if (options !== undefined) throw new GambesonError("bad-form", "μ has its context in it: there are no options beside it");
+  return bytesOfLength(known(message, "a message", { mu: true }).mu, 64, "a message representative");
+}
+
+const isStream = (message: unknown): message is MessageStream => {
+  const stream = message as Partial<ReadableStream & AsyncIterable<Uint8Array>> | null | undefined;
+  return typeof stream?.[Symbol.asyncIterator] === "function" || typeof stream?.getReader === "function";
+};
+
+/** The parts of a stream, in browsers whose streams have no iterator too. */
+async function* partsOf(stream: MessageStream): AsyncGenerator<Uint8Array, void, undefined> {
+  if (Symbol.asyncIterator in stream) return yield* stream as AsyncIterable<Uint8Array>;
+  const reader = (stream as ReadableStream<Uint8Array>).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+}
 
 /** A parameter set of ML-DSA. Lengths are in bytes. */
 export class Dsa {
@@ -36,7 +69,7 @@ export class Dsa {
 
   /** The signing key of a seed ξ of 32 bytes. @throws GambesonError `bad-length` */
   fromSeed(seed: Uint8Array): SigningKey {
-    return new SigningKey(this, wasm().DsaKey.fromSeed(this.id, bytesOf(seed)));
+    return new SigningKey(this, wasm().DsaKey.fromSeed(this.id, bytesOfLength(seed, 32, "a seed")));
   }
 
   /**
@@ -65,28 +98,77 @@ export class Dsa {
 
 /** A public key for signatures. */
 export class VerifyingKey {
+  readonly #bytes: Uint8Array;
+
   /** @internal */
   constructor(
     readonly dsa: Dsa,
-    private readonly bytes: Uint8Array,
-  ) {}
+    bytes: Uint8Array,
+  ) {
+    if (!isBytes(bytes)) throw notMade("VerifyingKey");
+    this.#bytes = bytes;
+    uncloneable(this);
+  }
 
   /** The bytes to publish. */
   toBytes(): Uint8Array {
-    return this.bytes.slice();
+    return this.#bytes.slice();
   }
 
   /** The JSON Web Key to publish (RFC 9964). */
   toJwk(): PublicJwk {
-    return { kty: "AKP", alg: this.dsa.name, pub: encoded(this.bytes) };
+    return { kty: "AKP", alg: this.dsa.name, pub: encoded(this.#bytes) };
+  }
+
+  /** In JSON it is its JSON Web Key. */
+  toJSON(): PublicJwk {
+    return this.toJwk();
   }
 
   /**
-   * Returns if `signature` is this key's over `message` (FIPS 204, Algorithm 3), and throws otherwise.
-   * @throws GambesonError `bad-signature`, and `bad-length` for a key or a context of a wrong length
+   * Returns if `signature` is this key's over `message` (FIPS 204, Algorithm 3), and throws otherwise; of a stream, the promise must be awaited.
+   * @throws GambesonError `bad-signature`, and `bad-length` for a context or a representative of a wrong length
    */
-  verify(signature: Uint8Array, message: Uint8Array, options?: SignatureOptions): void {
-    wasm().verify(this.dsa.id, this.bytes, bytesOf(signature), bytesOf(message), contextOf(options));
+  verify(signature: Uint8Array, message: Message, options?: SignatureOptions): void;
+  verify(signature: Uint8Array, message: MessageStream, options?: SignatureOptions): Promise<void>;
+  verify(signature: Uint8Array, message: Message | MessageStream, options?: SignatureOptions): void | Promise<void> {
+    if (isStream(message)) return this.mu(message, options).then((mu) => this.verify(signature, { mu }));
+    if (isBytes(signature) && signature.length !== this.dsa.signatureLength) {
+      // It is none, whatever it is of; but an argument of another kind is the caller's mistake.
+      if (!isBytes(message)) represented(message, options);
+      contextOf(options);
+      throw new GambesonError("bad-signature", `a signature of ${signature.length} bytes, where ${this.dsa.signatureLength} are needed`);
+    }
+    const [id, key] = [this.dsa.id, this.#bytes];
+    if (!isBytes(message)) return wasm().verifyMu(id, key, bytesOf(signature), represented(message, options));
+    if (message.length > PART) return wasm().verifyMu(id, key, bytesOf(signature), this.mu(message, options));
+    return wasm().verify(id, key, bytesOf(signature), message, contextOf(options));
+  }
+
+  /** The representative μ of a message (FIPS 204, Algorithm 7, line 6), which a key elsewhere signs. @throws GambesonError `bad-length` */
+  mu(message: Uint8Array, options?: SignatureOptions): Uint8Array;
+  mu(message: MessageStream, options?: SignatureOptions): Promise<Uint8Array>;
+  mu(message: Uint8Array | MessageStream, options?: SignatureOptions): Uint8Array | Promise<Uint8Array> {
+    const hash = wasm().Mu.of(this.dsa.id, this.#bytes, contextOf(options));
+    const take = (part: Uint8Array): void => {
+      for (let at = 0; at < part.length; at += PART) hash.update(part.subarray(at, at + PART));
+    };
+    const end = (): Uint8Array => untrapped(() => hash.finalize());
+    const all = async (stream: MessageStream): Promise<Uint8Array> => {
+      try {
+        for await (const part of partsOf(stream)) take(isBytes(part) ? part : bytesOf(part));
+        return end();
+      } finally {
+        hash.free();
+      }
+    };
+    if (isStream(message)) return all(message);
+    try {
+      take(isBytes(message) ? message : bytesOf(message));
+      return end();
+    } finally {
+      hash.free();
+    }
   }
 }
 
@@ -104,9 +186,29 @@ export class SigningKey extends Held<DsaKey> {
     this.verifyingKey = new VerifyingKey(dsa, key.verifyingKey());
   }
 
-  /** Signs `message`, hedged with fresh randomness (FIPS 204, Algorithm 2). @throws GambesonError `bad-length` for a long context */
-  sign(message: Uint8Array, options?: SignatureOptions): Uint8Array {
-    return this.secret.sign(bytesOf(message), contextOf(options));
+  /**
+   * Signs a message of any size, hedged with fresh randomness (FIPS 204, Algorithm 2): bytes, a stream of them, or its representative μ.
+   * @throws GambesonError `bad-length` for a context or a representative of a wrong length
+   */
+  sign(message: Message, options?: SignatureOptions): Uint8Array;
+  sign(message: MessageStream, options?: SignatureOptions): Promise<Uint8Array>;
+  sign(message: Message | MessageStream, options?: SignatureOptions): Uint8Array | Promise<Uint8Array> {
+    if (isStream(message)) return this.#signed(message, options);
+    if (!isBytes(message)) return this.secret.signMu(represented(message, options));
+    if (message.length > PART) return this.secret.signMu(this.verifyingKey.mu(message, options));
+    return this.secret.sign(message, contextOf(options));
+  }
+
+  async #signed(stream: MessageStream, options: SignatureOptions | undefined): Promise<Uint8Array> {
+    // At once, if it was wiped.
+    void this.secret;
+    const mu = await this.verifyingKey.mu(stream, options);
+    return this.secret.signMu(mu);
+  }
+
+  /** In JSON it is its public key. */
+  override toJSON(): object {
+    return { verifyingKey: this.verifyingKey };
   }
 
   /** The key as JSON Web Key (RFC 9964), with the seed in it: whoever has it has the key. */

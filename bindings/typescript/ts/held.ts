@@ -6,6 +6,22 @@ interface Freed {
 }
 
 /**
+ * Has `structuredClone` and `postMessage` refuse the object: what they would make has none of its methods, and nothing of what it holds. They
+ * read every property, and this one throws.
+ */
+export function uncloneable(object: object): void {
+  const get = (): never => {
+    throw new TypeError("this object cannot be cloned or posted: send what its methods write");
+  };
+  Object.defineProperty(object, "uncloneable", { enumerable: true, get });
+}
+
+/** The error of a constructor that is not for callers. */
+export function notMade(name: string): GambesonError {
+  return new GambesonError("usage", `${name} is made by the functions of this package, and not by new`);
+}
+
+/**
  * Holds a secret of the module: it has no bytes to print, copy or serialise here, and is overwritten by `wipe`, at the end of
  * a `using` block, or when the object is collected.
  */
@@ -13,7 +29,9 @@ export abstract class Held<T extends Freed> implements Disposable {
   #secret: T | undefined;
 
   protected constructor(secret: T) {
+    if (typeof secret?.free !== "function") throw notMade(new.target.name);
     this.#secret = secret;
+    uncloneable(this);
   }
 
   /** The secret, unless it was wiped. */
@@ -30,5 +48,10 @@ export abstract class Held<T extends Freed> implements Disposable {
 
   [Symbol.dispose](): void {
     this.wipe();
+  }
+
+  /** What `JSON.stringify` writes of it: nothing that is secret. */
+  toJSON(): object {
+    return {};
   }
 }

@@ -46,8 +46,10 @@ export async function verifyRequest(
   options: HttpVerifyOptions & ReadOptions = {},
 ): Promise<VerifiedMessage> {
   const { maxBody, ...terms } = known(options, "verifyRequest", { ...HTTP_VERIFY, maxBody: true });
+  // The origin first: without one, the address would be what the request itself says.
+  const head = headOf(request, originOf(origin));
   const body = await read(request.clone().body?.getReader(), maxBody);
-  return verifier.request({ ...headOf(request, origin), body }, terms);
+  return verifier.request({ ...head, body }, terms);
 }
 
 /**

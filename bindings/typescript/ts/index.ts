@@ -1,4 +1,4 @@
-export { Dsa, SigningKey, VerifyingKey, mldsa44, mldsa65, mldsa87, type SignatureOptions } from "./dsa.js";
+export { Dsa, SigningKey, VerifyingKey, mldsa44, mldsa65, mldsa87, type Message, type MessageStream, type SignatureOptions } from "./dsa.js";
 export { GambesonError } from "./error.js";
 export type { PrivateJwk, PublicJwk } from "./jwk.js";
 export { sha3_256, sha3_384, sha3_512, shake128, shake256 } from "./hash.js";

@@ -3,33 +3,59 @@ import { GambesonError } from "./error.js";
 /** What a module can be started from: its bytes, the compiled module, or the response of a `fetch`. */
 export type ModuleSource = BufferSource | WebAssembly.Module | Response;
 
+interface Startable {
+  default: (options: { module_or_path: ModuleSource | Promise<ModuleSource> }) => Promise<unknown>;
+}
+
 /** Loads one WebAssembly module, once. */
-export class Loader<Glue extends { default: (options: { module_or_path: ModuleSource | Promise<ModuleSource> }) => Promise<unknown> }> {
+export class Loader<Glue extends Startable> {
   #starting: Promise<void> | undefined;
-  #started = false;
+  #started: Glue | undefined;
 
   constructor(
-    private readonly glue: Glue,
+    private readonly glue: () => Glue | Promise<Glue>,
     private readonly read: () => ModuleSource | Promise<ModuleSource>,
   ) {}
 
-  /** Later calls wait for the first; one that failed may be repeated. */
-  init(source: ModuleSource | Promise<ModuleSource> | (() => ModuleSource | Promise<ModuleSource>) = this.read): Promise<void> {
+  /** Later calls wait for the first; one that failed may be repeated. @throws GambesonError `load-failed` */
+  init(source?: ModuleSource | Promise<ModuleSource>): Promise<void> {
     this.#starting ??= this.#start(source).catch((error: unknown) => {
       this.#starting = undefined;
-      throw error;
+      throw failed(error);
     });
     return this.#starting;
   }
 
-  /** The functions of the module. */
-  functions(): Glue {
-    if (!this.#started) throw new GambesonError("not-initialized", "call `await init()` first");
-    return this.glue;
+  /** Whether it was asked for, and did not fail. */
+  get asked(): boolean {
+    return this.#starting !== undefined;
   }
 
-  async #start(source: ModuleSource | Promise<ModuleSource> | (() => ModuleSource | Promise<ModuleSource>)): Promise<void> {
-    await this.glue.default({ module_or_path: typeof source === "function" ? source() : source });
-    this.#started = true;
+  /** The functions of the module, if it was loaded. */
+  get loaded(): Glue | undefined {
+    return this.#started;
   }
+
+  async #start(source: ModuleSource | Promise<ModuleSource> | undefined): Promise<void> {
+    const [module_or_path, glue] = [source ?? this.read(), this.glue()];
+    // A promise that fails while the other is awaited is not unhandled.
+    await Promise.all([module_or_path, glue]);
+    const ready = await glue;
+    await ready.default({ module_or_path });
+    this.#started = ready;
+  }
+}
+
+/** The functions of a module that was loaded. @throws GambesonError `not-initialized` */
+export function running<Glue>(glue: Glue | undefined): Glue {
+  if (glue === undefined) throw new GambesonError("not-initialized", "call `await init()` first");
+  return glue;
+}
+
+function failed(cause: unknown): GambesonError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const hint = /unsafe-eval|content security/i.test(said)
+    ? "a page whose Content-Security-Policy has a `script-src` must allow 'wasm-unsafe-eval' there"
+    : "where a bundler puts the module elsewhere, give it: `init(fetch(url))`";
+  return new GambesonError("load-failed", `the WebAssembly module could not be loaded: ${said}; ${hint}`, { cause });
 }

@@ -1,5 +1,6 @@
-import { bytesOf } from "./bytes.js";
-import { Held } from "./held.js";
+import { bytesOfLength, isBytes } from "./bytes.js";
+import { Held, notMade, uncloneable } from "./held.js";
+import { encoded } from "./jwk.js";
 import { wasm } from "./primitives.js";
 import type { Kem as Id, KemKey } from "./wasm/gambeson.js";
 
@@ -29,32 +30,43 @@ export class Kem {
 
   /** The decapsulation key of a seed, for ML-KEM d ‖ z. @throws GambesonError `bad-length` */
   fromSeed(seed: Uint8Array): DecapsulationKey {
-    return new DecapsulationKey(this, wasm().KemKey.fromSeed(this.id, bytesOf(seed)));
+    return new DecapsulationKey(this, wasm().KemKey.fromSeed(this.id, bytesOfLength(seed, this.seedLength, "a seed")));
   }
 
   /** The encapsulation key that was sent. @throws GambesonError `bad-length`, `bad-key` (FIPS 203, §7.2) */
   encapsulationKey(bytes: Uint8Array): EncapsulationKey {
-    wasm().checkEncapsulationKey(this.id, bytesOf(bytes));
+    wasm().checkEncapsulationKey(this.id, bytesOfLength(bytes, this.encapsulationKeyLength, "an encapsulation key"));
     return new EncapsulationKey(this, bytes.slice());
   }
 }
 
 /** A public key for shared secrets. */
 export class EncapsulationKey {
+  readonly #bytes: Uint8Array;
+
   /** @internal */
   constructor(
     readonly kem: Kem,
-    private readonly bytes: Uint8Array,
-  ) {}
+    bytes: Uint8Array,
+  ) {
+    if (!isBytes(bytes)) throw notMade("EncapsulationKey");
+    this.#bytes = bytes;
+    uncloneable(this);
+  }
 
   /** The bytes to send. */
   toBytes(): Uint8Array {
-    return this.bytes.slice();
+    return this.#bytes.slice();
+  }
+
+  /** In JSON it is its bytes in base64url, with the name of the mechanism. */
+  toJSON(): { kem: string; bytes: string } {
+    return { kem: this.kem.name, bytes: encoded(this.#bytes) };
   }
 
   /** A new shared secret (FIPS 203, Algorithm 20). */
   encapsulate(): Encapsulation {
-    const both = wasm().encapsulate(this.kem.id, this.bytes);
+    const both = wasm().encapsulate(this.kem.id, this.#bytes);
     const sharedSecret = both.slice(0, 32);
     both.fill(0, 0, 32);
     return { ciphertext: both.subarray(32), sharedSecret };
@@ -75,12 +87,17 @@ export class DecapsulationKey extends Held<KemKey> {
     this.encapsulationKey = new EncapsulationKey(kem, key.encapsulationKey());
   }
 
+  /** In JSON it is its public key. */
+  override toJSON(): object {
+    return { encapsulationKey: this.encapsulationKey };
+  }
+
   /**
    * The shared secret that a ciphertext carries (FIPS 203, Algorithm 21). A ciphertext that was changed gives another secret,
    * and no error. @throws GambesonError `bad-length`
    */
   decapsulate(ciphertext: Uint8Array): Uint8Array {
-    return this.secret.decapsulate(bytesOf(ciphertext));
+    return this.secret.decapsulate(bytesOfLength(ciphertext, this.kem.ciphertextLength, "a ciphertext"));
   }
 
   /** A copy of the seed, to store: whoever has it has the key. */

@@ -33,8 +33,8 @@ export function knownIf<T extends object>(given: T | undefined, what: string, na
   return given === undefined ? undefined : known(given, what, names);
 }
 
-/** A list of texts, and not a text, which would be taken for its characters. @throws GambesonError `bad-form` */
-export function listOf(texts: readonly string[], what: string): readonly string[] {
-  if (!Array.isArray(texts)) throw new GambesonError("bad-form", `${what}: a list of texts is needed, not a value of the kind ${tagOf(texts)}`);
-  return texts;
+/** A list, and not a text, which would be taken for its characters. @throws GambesonError `bad-form` */
+export function listOf<T>(items: readonly T[], what: string): readonly T[] {
+  if (!Array.isArray(items)) throw new GambesonError("bad-form", `${what}: a list is needed, not a value of the kind ${tagOf(items)}`);
+  return items;
 }

@@ -1,18 +1,19 @@
 import { readPrimitives } from "#module";
-import { Loader, type ModuleSource } from "./init.js";
+import { Loader, running, type ModuleSource } from "./init.js";
 import * as glue from "./wasm/gambeson.js";
 
-const loader = /* @__PURE__ */ new Loader(glue, readPrimitives);
+const loader = /* @__PURE__ */ new Loader(() => glue, readPrimitives);
 
 /**
  * Loads the primitives, once; call it before anything else here. Later calls wait for the first.
  *
  * Without an argument the module is found beside this file. Where a bundler or a platform puts it elsewhere, give it: the package
  * exports it as `gambeson/gambeson.wasm`.
+ * @throws GambesonError `load-failed`
  */
 export function init(source?: ModuleSource | Promise<ModuleSource>): Promise<void> {
   return loader.init(source);
 }
 
 /** The functions of the module. */
-export const wasm = (): typeof glue => loader.functions();
+export const wasm = (): typeof glue => running(loader.loaded);

@@ -7,10 +7,20 @@ import { GambesonError } from "./error.js";
  * @throws GambesonError `bad-json`
  */
 export function written(value: unknown): string {
-  const text = JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part === "number" && !Number.isFinite(part)) throw new GambesonError("bad-json", `${part} is no number of JSON`);
-    return part;
-  }) as string | undefined;
+  const text = stringified(value);
   if (text === undefined) throw new GambesonError("bad-json", `${typeof value} is no value of JSON`);
   return text;
+}
+
+function stringified(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, part: unknown) => {
+      if (typeof part === "number" && !Number.isFinite(part)) throw new GambesonError("bad-json", `${part} is no number of JSON`);
+      return part;
+    }) as string | undefined;
+  } catch (cause) {
+    if (cause instanceof GambesonError) throw cause;
+    // It refers to itself, has a `bigint` in it, is too deep or too long.
+    throw new GambesonError("bad-json", `this cannot be written as JSON: ${String(cause)}`, { cause });
+  }
 }
