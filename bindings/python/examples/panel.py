@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 
 import gambeson
-from gambeson.channel import Agent, Channel, Hub
+from gambeson.channel import Channel, ChannelAgent, Hub
 
 QUESTION = "Which bridge is repaired first, the north one or the south one?"
 SCRIPT = {
@@ -52,9 +52,9 @@ async def panel(link: str | Hub, think: Think) -> None:
     cards = [person.first_card(valid_for=3600, groups=["group-ml-dsa-65"]) for person in people]
     chair = people[0].did
     async with (
-        Agent(people[0], cards[0], link) as ada,
-        Agent(people[1], cards[1], link) as ben,
-        Agent(people[2], cards[2], link) as cem,
+        ChannelAgent(people[0], cards[0], link) as ada,
+        ChannelAgent(people[1], cards[1], link) as ben,
+        ChannelAgent(people[2], cards[2], link) as cem,
     ):
         first = await ada.create()
         await first.invite(ben.did, cem.did)

@@ -89,6 +89,7 @@ mod _native {
         let codes = gambeson_identity::Reason::ALL.iter().map(|reason| reason.code());
         // Whether this is a build for tests.
         module.add("CHECKED", cfg!(debug_assertions))?;
+        module.add("MAX_SENT", gambeson_slim::MAX_MESSAGE)?;
         module.add("MCP_PROOF", gambeson_identity::mcp::PROOF)?;
         module.add("MCP_RECEIPT", gambeson_identity::mcp::RECEIPT)?;
         module.add("REASONS", PyTuple::new(module.py(), codes.collect::<Vec<_>>())?)

@@ -235,12 +235,12 @@ export class Channel {
     return this.#line.call(what, { channel: this.id, ...more }, deadline);
   }
 
-  /** Says something to all members. */
+  /** Says something to all members: at most 49,152 bytes, or as many as the policy allows. @throws GambesonError `too-large` */
   async send(said: string | Uint8Array, deadline: Deadline = {}): Promise<MessageId> {
     return (await this.#call("send", { bytes: encode(said) }, deadline)) as MessageId;
   }
 
-  /** Says something, and waits for the first reply, which all members see. Without a signal, for a day. */
+  /** Says something, at most 49,152 bytes, and waits for the first reply, which all members see. Without a signal, for a day. */
   async request(said: string | Uint8Array, deadline: Deadline = {}): Promise<Payload & { readonly from: string; readonly id: MessageId }> {
     const reply = await this.#call("request", { bytes: encode(said), wait: LONGEST_WAIT }, deadline);
     return payload(reply as { from: string; id: MessageId; bytes: string });

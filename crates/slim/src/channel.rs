@@ -125,6 +125,9 @@ impl std::fmt::Debug for Channel {
     }
 }
 
+/// The longest message, in bytes: what MLS, seals and padding (an eighth) add still is an entry of the log. A policy may allow less.
+pub const MAX_MESSAGE: usize = 48 << 10;
+
 impl Channel {
     /// Which channel.
     #[must_use]
@@ -132,10 +135,10 @@ impl Channel {
         self.inner.id
     }
 
-    /// Says something to all members. It is kept here when this returns, and goes to the log as soon as there is one to take it.
+    /// Says something to all members, at most [`MAX_MESSAGE`] bytes. It is kept here when this returns, and goes to the log as soon as there is one to take it.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], [`Error::Refused`] for listeners and for what the policy does not allow, [`Error::Forked`], [`Error::Over`].
+    /// [`Error::MessageTooLarge`], [`Error::Refused`] for listeners and for what the policy does not allow, [`Error::Forked`], [`Error::Over`].
     pub async fn send(&self, bytes: impl Into<Bytes>) -> Result<MessageId> {
         self.say(Purpose::Message, bytes.into()).await
     }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::blobs::{BlobId, MAX_BLOB};
+use crate::channel::MAX_MESSAGE;
 use crate::keys::{MAX_DID, MAX_KEY_PACKAGE};
 use crate::link::MAX_FRAME;
 use crate::log::MAX_ENTRY;
@@ -98,6 +99,8 @@ pub enum Error {
     BadFrame,
     /// A commit, a tree or a payload of this many bytes is more than is carried.
     TooLarge(usize),
+    /// A message of this many bytes is longer than [`MAX_MESSAGE`].
+    MessageTooLarge(usize),
     /// A blob that something names is not, or no longer, kept.
     BlobMissing(BlobId),
     /// What was kept here was changed, or is another agent's.
@@ -173,6 +176,9 @@ impl fmt::Display for Error {
             Self::Simulation(what) => f.write_str(what),
             Self::LinkClosed => f.write_str("the link is closed"),
             Self::BadFrame => f.write_str("the bytes are no frame of this version"),
+            Self::MessageTooLarge(len) => {
+                write!(f, "a message of {len} bytes; a channel carries at most {MAX_MESSAGE} in one")
+            }
             Self::TooLarge(len) => write!(f, "{len} bytes are more than a channel carries in one piece"),
             Self::BlobMissing(id) => write!(f, "the store does not have blob {id}"),
             Self::BadStore => f.write_str("what was kept of the channels was changed, or is another agent's"),

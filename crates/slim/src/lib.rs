@@ -80,7 +80,7 @@ use futures_util::stream::{self, Buffered, StreamExt};
 pub use blobs::{BlobId, Blobs, MAX_BLOB};
 pub use bridge_news::{BridgeNews, FarEnd, FarMessage, MAX_NAMED_CLIENTS};
 pub use cards::{Cards, DEFAULT_CAPACITY, SKEW};
-pub use channel::{Channel, MemberStatus, Status};
+pub use channel::{Channel, MAX_MESSAGE, MemberStatus, Status};
 pub use content::{MessageId, Purpose};
 pub use credential::{CardHash, Credential};
 pub use error::{Error, Quota, Result};

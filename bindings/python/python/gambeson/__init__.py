@@ -6,8 +6,12 @@
 
 An agent's keys come from one seed; its DID and its identity cards say which they are. No private key of an agent can be
 taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.mlkem`, `gambeson.xwing`; transparency
-logs in `gambeson.tlog`; agents in groups in `gambeson.channel`.
+logs in `gambeson.tlog`; agents in groups in `gambeson.channel`. They are loaded when they are asked for: `gambeson.mldsa` needs no import of its own.
 """
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from gambeson._native import (
     Action,
@@ -96,6 +100,30 @@ from gambeson.errors import (
     WrongAudience,
     WrongPassphrase,
 )
+
+if TYPE_CHECKING:
+    from gambeson import a2a as a2a
+    from gambeson import asgi as asgi
+    from gambeson import channel as channel
+    from gambeson import http as http
+    from gambeson import mcp as mcp
+    from gambeson import mldsa as mldsa
+    from gambeson import mlkem as mlkem
+    from gambeson import tlog as tlog
+    from gambeson import xwing as xwing
+
+_SUBMODULES = frozenset({"a2a", "asgi", "channel", "http", "mcp", "mldsa", "mlkem", "tlog", "xwing"})
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"gambeson.{name}")
+    raise AttributeError(f"module 'gambeson' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBMODULES})
+
 
 __all__ = [
     "Action",

@@ -11,6 +11,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "CHECKED",
+    "MAX_SENT",
     "Action",
     "Agent",
     "AuditLog",
@@ -349,6 +350,7 @@ _Role = Literal["identity", "signing", "did", "backup", "sealed", "encapsulation
 
 REASONS: tuple[str, ...]
 CHECKED: bool
+MAX_SENT: int
 MCP_PROOF: str
 MCP_RECEIPT: str
 

@@ -39,9 +39,11 @@ fn code(error: &Error) -> &'static str {
         Error::NoKeyPackage(_) => "no-key-package",
         Error::NoCard(_) | Error::Unresolved(_) => "unknown-card",
         Error::NoCheckpoint => "no-checkpoint",
-        Error::TooLarge(_) | Error::FrameTooLarge(_) | Error::EntryTooLarge(_) | Error::BlobTooLarge(_) => {
-            "too-large"
-        }
+        Error::TooLarge(_)
+        | Error::MessageTooLarge(_)
+        | Error::FrameTooLarge(_)
+        | Error::EntryTooLarge(_)
+        | Error::BlobTooLarge(_) => "too-large",
         Error::Full(_) => "full",
         Error::Store(_) | Error::BadStore => "storage-failed",
         Error::NoRandomness => "no-randomness",

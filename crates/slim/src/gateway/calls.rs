@@ -151,7 +151,7 @@ fn said(result: crate::error::Result<crate::content::MessageId>) -> Result<Value
 pub(super) fn failed(error: Error) -> Failure {
     let code = match &error {
         Error::Refused(refusal) => refusal.reason().code(),
-        Error::TooLarge(_) => "too-large",
+        Error::TooLarge(_) | Error::MessageTooLarge(_) => "too-large",
         Error::Over => "over",
         Error::Forked => "forked",
         Error::NoReply(_) => "no-reply",

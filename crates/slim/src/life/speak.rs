@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{Life, Outgoing, by};
 use crate::archive::random;
 use crate::bridge_news::BridgeNews;
-use crate::channel::Answer;
+use crate::channel::{Answer, MAX_MESSAGE};
 use crate::content::{Bundle, Complaint, Mark, MarkKind, MessageId, Payload, Purpose, Upto};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -19,8 +19,6 @@ use crate::wire::{Malformed, Reader, Writer};
 
 /// How large a bundle gets before it is sent, in bytes, and how many messages it has at most.
 const BUNDLE: (usize, usize) = (32 << 10, 256);
-/// The longest message: what MLS, seals and padding (an eighth) add still is an entry of the log.
-const MAX_MESSAGE: usize = 48 << 10;
 /// How many senders of what it had seen a bundle names.
 const MOST_CAUSES: usize = 64;
 /// How many messages are sealed before the state is written again; fewer than `member` allows.
@@ -33,7 +31,7 @@ impl Life {
     /// The application says something.
     pub(super) fn say(&mut self, purpose: Purpose, bytes: Bytes, answer: Answer<MessageId>) -> Result<()> {
         if bytes.len() > MAX_MESSAGE {
-            self.answer(answer, Err(Error::TooLarge(bytes.len())));
+            self.answer(answer, Err(Error::MessageTooLarge(bytes.len())));
             return Ok(());
         }
         if let Err(refusal) = self.member.policy().policy().lets_say(bytes.len()) {

@@ -26,7 +26,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import gambeson
-from gambeson.channel import Agent, Delivery
+from gambeson.channel import ChannelAgent, Delivery
 from gambeson.errors import Error
 
 # It ends when its standard input does: with this process, however that ends.
@@ -94,7 +94,7 @@ async def up(port: int, file: str | None, store: int | None, keep: int | None) -
 def new_agent(link: str) -> Agent:
     """An agent with a key for channels, for an hour."""
     identity = gambeson.Agent.generate()
-    return Agent(identity, identity.first_card(valid_for=3600, groups=["group-ml-dsa-65"]), link)
+    return ChannelAgent(identity, identity.first_card(valid_for=3600, groups=["group-ml-dsa-65"]), link)
 
 
 async def reached(link: str) -> None:

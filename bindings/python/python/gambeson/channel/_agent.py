@@ -18,7 +18,7 @@ from gambeson.channel._channel import Channel
 from gambeson.channel._connections import Deadline
 from gambeson.errors import Error, Refused, of_channel
 
-__all__ = ["Agent", "Delivery", "Hub", "Invitation", "groups"]
+__all__ = ["ChannelAgent", "Delivery", "Hub", "Invitation", "groups"]
 
 SERVICE = "gambeson/services/delivery"
 """The name under which the delivery service listens, unless another is given; that of `gambeson slim up`."""
@@ -37,7 +37,7 @@ def groups(preset: _Preset = "default") -> list[_native._Group]:
     """The keys that a card must list for its agent to have every suite of `preset`.
 
     cards = identity.first_card(valid_for=86_400, groups=groups("hybrid"))
-    agent = Agent(identity, cards, link, preset="hybrid")
+    agent = ChannelAgent(identity, cards, link, preset="hybrid")
     """
     return _native.channel_groups(preset)
 
@@ -51,17 +51,17 @@ class Invitation:
     channel: str
     """The channel's id."""
     _native: _native.ChannelInvitation
-    _agent: Agent
+    _agent: ChannelAgent
 
     async def accept(self) -> Channel:
         """Joins the channel. It raises `Refused` if the invitation is not what it says."""
         return self._agent._of(await self._native.accept())
 
 
-class Agent:
+class ChannelAgent:
     """An agent on a link: it creates channels, and joins those that it is invited to.
 
-        async with Agent(identity, cards, "http://127.0.0.1:46357") as agent:
+        async with ChannelAgent(identity, cards, "http://127.0.0.1:46357") as agent:
             channel = await agent.join(by=friend)
 
     It belongs to one event loop, and its keys stay in `identity`, which nobody changes meanwhile.

@@ -162,11 +162,12 @@ class Channel:
         return self._inbox.ended
 
     async def send(self, data: Buffer) -> str:
-        """Says something to all members, and returns its id once it is kept: it goes out even if this process ends now."""
+        """Says something to all members, at most 49,152 bytes, and returns its id once it is kept: it goes out even if this process ends now."""
         return await self._native.send(plain(buffer(data)))
 
     async def request(self, data: Buffer, *, timeout: float = 30.0) -> Message:
-        """Says something that asks for a reply, and returns the first; `DeadlineExceeded` if there is none within so many seconds."""
+        """Says something that asks for a reply, at most 49,152 bytes, and returns the first; `DeadlineExceeded` if there is none within so many
+        seconds."""
         id, sender, reply = await self._native.request(plain(buffer(data)), timeout)
         carried = unwrap(reply)
         said = carried if isinstance(carried, bytes) else reply
