@@ -14,7 +14,10 @@ const failed = (error) => {
 
 test("a module that is none is refused, and the next call loads", async () => {
   for (const start of [init, initAgents]) {
-    for (const source of [new Uint8Array(8), new Response("not found", { status: 404 }), Promise.reject(new TypeError("fetch failed"))]) await assert.rejects(start(source), failed);
+    await assert.rejects(start(new Uint8Array(8)), WebAssembly.CompileError);
+    for (const source of [() => new Response("not found", { status: 404 }), () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } }), () => Promise.reject(new TypeError("fetch failed"))]) {
+      await assert.rejects(start(source()), failed);
+    }
   }
   await init();
   mldsa44.generate();

@@ -21,7 +21,7 @@ export class Loader<Glue extends Startable> {
   init(source?: ModuleSource | Promise<ModuleSource>): Promise<void> {
     this.#starting ??= this.#start(source).catch((error: unknown) => {
       this.#starting = undefined;
-      throw failed(error);
+      throw error instanceof GambesonError || error instanceof WebAssembly.CompileError ? error : failed(error);
     });
     return this.#starting;
   }
@@ -38,10 +38,14 @@ export class Loader<Glue extends Startable> {
 
   async #start(source: ModuleSource | Promise<ModuleSource> | undefined): Promise<void> {
     const [module_or_path, glue] = [source ?? this.read(), this.glue()];
-    // A promise that fails while the other is awaited is not unhandled.
-    await Promise.all([module_or_path, glue]);
-    const ready = await glue;
-    await ready.default({ module_or_path });
+    // Together: a promise that fails while the other is awaited is not unhandled.
+    const [module, ready] = await Promise.all([module_or_path, glue]);
+    const response = module as Partial<Response>;
+    if (response.ok === false) throw failed(`${response.url || "the server"} answered with status ${response.status}`);
+    // Bytes that the caller gave are the caller's: an error of WebAssembly tells what is wrong with them.
+    await ready.default({ module_or_path: module }).catch((cause: unknown) => {
+      throw response.ok === undefined && !forbidden(cause) ? cause : failed(cause);
+    });
     this.#started = ready;
   }
 }
@@ -52,9 +56,12 @@ export function running<Glue>(glue: Glue | undefined): Glue {
   return glue;
 }
 
+const textOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+const forbidden = (cause: unknown): boolean => /unsafe-eval|content security/i.test(textOf(cause));
+
 function failed(cause: unknown): GambesonError {
-  const said = cause instanceof Error ? cause.message : String(cause);
-  const hint = /unsafe-eval|content security/i.test(said)
+  const said = textOf(cause);
+  const hint = forbidden(cause)
     ? "a page whose Content-Security-Policy has a `script-src` must allow 'wasm-unsafe-eval' there"
     : "where a bundler puts the module elsewhere, give it: `init(fetch(url))`";
   return new GambesonError("load-failed", `the WebAssembly module could not be loaded: ${said}; ${hint}`, { cause });

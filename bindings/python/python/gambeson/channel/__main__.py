@@ -91,7 +91,7 @@ async def up(port: int, file: str | None, store: int | None, keep: int | None) -
         await ended.wait()
 
 
-def new_agent(link: str) -> Agent:
+def new_agent(link: str) -> ChannelAgent:
     """An agent with a key for channels, for an hour."""
     identity = gambeson.Agent.generate()
     return ChannelAgent(identity, identity.first_card(valid_for=3600, groups=["group-ml-dsa-65"]), link)
