@@ -294,7 +294,8 @@ fn counts_have_the_number_of_their_nouns() {
         }
     }
     folder.run("seal -a -R x.pub file -o armored").exits(0);
-    folder.run("key show armored").exits(3).tells("an AGE ENCRYPTED FILE").tells("open it first");
+    folder.run("cert show armored").exits(3).tells("an AGE ENCRYPTED FILE").tells("open it first");
+    folder.run("key show armored").exits(2).tells("sealed to recipients, not under a passphrase");
     folder.run("seal -R armored file -o no").exits(3).tells("is an age file").tells("recipients");
     let text = String::from_utf8(folder.read("armored")).unwrap();
     folder.write("other", text.replace("AGE ENCRYPTED", "OLD ENCRYPTED"));
