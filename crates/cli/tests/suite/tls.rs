@@ -218,7 +218,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     server.get(&folder, "/", "--preset fully-hybrid").exits(0);
     let (_, told) = get(port, &format!("--preset cnsa2 --connect-to 127.0.0.1:{port}"));
     assert!(
-        told.contains("--preset cnsa2: groups SecP384r1MLKEM1024, MLKEM1024; schemes mldsa87; "),
+        told.contains("--preset cnsa2: groups SecP384r1MLKEM1024, MLKEM1024; schemes mldsa87"),
         "{told}"
     );
     assert!(told.contains(&format!("scan localhost:{port} --connect-to 127.0.0.1:{port}`")), "{told}");
@@ -227,7 +227,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     let classical = with_chain("ed25519");
     let server = Server::start(&classical, "");
     let (_, told) = get(server.port, "--preset fully-hybrid");
-    assert!(told.contains("groups X448MLKEM1024; schemes mldsa87_ed448_shake256; "), "{told}");
+    assert!(told.ends_with("groups X448MLKEM1024; schemes mldsa87_ed448_shake256"), "{told}");
     assert!(told.starts_with("localhost: try --preset default, "), "{told}");
     let (_, told) = get(server.port, "");
     assert!(!told.contains("offered"), "an unknown issuer: {told}");
