@@ -1,5 +1,6 @@
 //! Messages about inputs and outputs: what was found, what was expected, and the command that makes it.
 
+use crate::program::agents::{agent, agent_with, did, two};
 use crate::program::{Folder, Outcome};
 
 /// Keys of every kind, a certificate and its key in `pki`, and a text.
@@ -36,7 +37,7 @@ fn a_file_without_recipients_is_told_by_what_it_holds() {
         let refused = refused.tells(&format!("{file}: {found}; expected a recipient (age1pq1…)"));
         plain(&refused.tells("`gambeson key public`").tells("`gambeson key gen --alg x-wing`"));
     }
-    plain(&folder.run("seal -r age1nothing text -o no").exits(2).tells("--recipient: ").tells("age1pq1"));
+    folder.run("seal -r age1nothing text -o no").exits(2).tells("--recipient: ").tells("age1pq1");
     let classical = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
     folder.write("ssh", classical);
     folder.run("seal -R ssh text -o no").exits(2).tells("ssh: line 1: an SSH key is not post-quantum");
@@ -140,4 +141,58 @@ fn an_output_in_a_folder_that_is_not_there_names_the_folder() {
     plain(&folder.run("sign -k nokey text").exits(3).tells("nokey: "));
     folder.write("plain", "");
     plain(&folder.run("key public sig -o plain/k").exits(3).tells("plain is not a folder"));
+}
+
+#[test]
+fn an_unknown_agent_is_told_with_what_makes_it_known() {
+    let folder = two();
+    let alice = did(&folder, "alice");
+    let refused = folder.run(&format!("agent card --of {alice} --home bob")).exits(1);
+    refused.tells(&format!("{alice} is unknown here; add its card with `gambeson agent card --add FILE`"));
+    let log = folder.run(&format!("agent log verify text --proof text --log {alice} --home bob")).exits(2);
+    log.tells("expected the log's full URL, such as did:gambeson:…#log-0");
+}
+
+#[test]
+fn text_that_is_not_json_is_told_by_its_place() {
+    let folder = two();
+    let sign = "act sign - --aud did:web:bank.example -o no --home alice";
+    let refused = agent_with(&folder, sign, b"not json").exits(3);
+    plain(&refused.tells("standard input: not JSON (line 1, column 2)"));
+    folder.write("claims", "{\n  \"a\": }");
+    let issue = "cred issue claims --subject did:web:bob.example -o no --home alice";
+    plain(&agent(&folder, issue).exits(3).tells("claims: not JSON (line 2, column 8)"));
+}
+
+#[test]
+fn an_authority_is_shown_by_what_it_may_issue() {
+    let folder = Folder::new();
+    folder.run("cert new --alg ml-dsa-44 --levels 3 -o pki").exits(0);
+    let shown = folder.run("cert show pki/authority.pem").exits(0);
+    assert!(shown.text().contains("  authority    CA: may issue end certificates only"), "{}", shown.text());
+    let root = folder.run("cert show pki/root.pem").exits(0);
+    assert!(root.text().contains("  authority    CA: "), "{}", root.text());
+}
+
+/// A proxy that is told to end while nobody is connected says so, and no numbers of nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_proxy_without_connections_stops_in_plain_words() {
+    use std::io::{BufRead, BufReader, Read};
+    let folder = files();
+    let mut command = folder.command();
+    command.args(
+        "tls proxy --cert pki/server.pem --key pki/server.key --listen 0 --connect 127.0.0.1:1".split(' '),
+    );
+    let mut proxy = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(proxy.stdout.take().unwrap());
+    let mut first = String::new();
+    told.read_line(&mut first).unwrap();
+    assert!(first.starts_with("listening on "), "{first}");
+    let id = rustix::process::Pid::from_child(&proxy);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    proxy.wait().unwrap();
+    assert!(rest.contains("stopping; no open connections"), "{rest}");
 }
