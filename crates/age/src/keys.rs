@@ -118,7 +118,7 @@ impl IdentityFile {
             }
             match line.parse() {
                 Ok(identity) => file.identities.push(identity),
-                Err(error @ (KeyError::NotPostQuantum(_) | KeyError::Plugin)) => {
+                Err(error @ (KeyError::NotPostQuantum(_) | KeyError::Pem(_) | KeyError::Plugin)) => {
                     armor = line.starts_with("-----BEGIN ");
                     file.passed_over.push(KeyFileError::Line { number, error });
                 }
@@ -212,6 +212,8 @@ pub enum KeyError {
     IsRecipient,
     /// It is post-quantum, and of a kind that is not built here; the text names the kind.
     Unsupported(&'static str),
+    /// It is the BEGIN line of a PEM file; the text names its kind.
+    Pem(&'static str),
     /// It belongs to a plugin, and this program has none.
     Plugin,
     /// It begins like no key that age knows.
@@ -234,19 +236,24 @@ impl fmt::Display for KeyError {
         match self {
             Self::NotPostQuantum(kind) => write!(
                 f,
-                "{kind} is not post-quantum; ask for a key that starts with `age1pq1` (`age-keygen -pq` makes one)"
+                "{kind} is not post-quantum; post-quantum recipients begin with `age1pq1` (`age-keygen -pq` makes one)"
             ),
             Self::IsIdentity => f.write_str("this is a private key, not a recipient"),
             Self::IsRecipient => f.write_str("this is a recipient, not a private key"),
             Self::Unsupported(kind) => write!(
                 f,
-                "{kind} is not supported; ask for a key that starts with `age1pq1` (`age-keygen -pq` makes one)"
+                "{kind} is not supported; ask for one that begins with `age1pq1` (`age-keygen -pq` makes one)"
             ),
+            Self::Pem(kind) => write!(f, "{kind}, not an age key"),
             Self::Plugin => f.write_str("this key belongs to an age plugin; plugins are not supported"),
             Self::Unknown => f.write_str("not an age key"),
-            Self::Case => f.write_str("recipients are all lower case, private keys all upper case"),
-            Self::Checksum => f.write_str("mistyped or cut: the checksum does not fit"),
-            Self::Length { actual } => write!(f, "the key has {actual} bytes, which is the wrong length"),
+            Self::Case => {
+                f.write_str("the case is wrong: recipients are all lower case, private keys all upper case")
+            }
+            Self::Checksum => f.write_str("the checksum is wrong: the key was mistyped or cut"),
+            Self::Length { actual } => {
+                write!(f, "the key has {actual} bytes (a recipient has 1216, a private key 32)")
+            }
             Self::Modulus => f.write_str("not an ML-KEM-768 key: a coefficient is not below q"),
         }
     }
@@ -339,7 +346,7 @@ fn other_kind(lower: &str, side: Side) -> Option<KeyError> {
     } else if lower.starts_with("ssh-") || lower.starts_with("ecdsa-sha2-") || lower.starts_with("sk-") {
         Some(KeyError::NotPostQuantum("an SSH key"))
     } else if lower.starts_with("-----begin ") {
-        Some(KeyError::NotPostQuantum("an SSH or PEM key"))
+        Some(pem_kind(lower))
     } else if lower.starts_with("github:") {
         Some(KeyError::NotPostQuantum("a list of SSH keys"))
     } else if hrp == "age" {
@@ -360,6 +367,20 @@ fn other_kind(lower: &str, side: Side) -> Option<KeyError> {
     } else {
         Some(KeyError::Unknown)
     }
+}
+
+/// Names what a BEGIN line begins. Keys of OpenSSH are classical; other labels do not tell the algorithm.
+fn pem_kind(lower: &str) -> KeyError {
+    if lower.contains("openssh private key") {
+        return KeyError::NotPostQuantum("an SSH key");
+    }
+    let kinds = [
+        ("private key", "a private key in PEM"),
+        ("public key", "a public key in PEM"),
+        ("certificate", "a certificate in PEM"),
+    ];
+    let kind = kinds.into_iter().find(|(label, _)| lower.contains(label));
+    KeyError::Pem(kind.map_or("a PEM file", |(_, kind)| kind))
 }
 
 /// Bech32 of BIP 173 "without length limits on the data part", as the age format wants it.

@@ -239,9 +239,20 @@ fn show(console: Console, options: &CertShow) -> Result<Status, Error> {
             (_, Ok(lists)) => lists.iter().try_for_each(|list| show_list(console, list)),
             (Err(error), Err(_)) if !is_another(&error) => Err(pki_error(&name, error)),
             (Err(_), Err(error)) if !is_another(&error) => Err(pki_error(&name, error)),
-            _ => Err(pki_error(&name, first)),
+            _ => {
+                let is_key = matches!(&first, pki::Error::Label { found, .. } if found.ends_with(" KEY"));
+                let next = if is_key { "; `gambeson key show` shows keys" } else { "" };
+                Err(pki_error(&name, first).adding(next))
+            }
         },
-        Err(error) => Err(pki_error(&name, error)),
+        Err(error) => {
+            let expected = if error == pki::Error::Pem {
+                "; expected a certificate, a request or a revocation list"
+            } else {
+                ""
+            };
+            Err(pki_error(&name, error).adding(expected))
+        }
     };
     shown.map(|()| Status::Done)
 }
@@ -693,7 +704,7 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
     let name = path.display().to_string();
     Certificate::read_all(&files::read_small(path)?).map_err(|e| match e {
         pki::Error::Pem | pki::Error::Label { .. } => {
-            Error::outside(format!("{name}: holds no certificate: {e}"))
+            Error::outside(format!("{name}: holds no certificate: {e}; `gambeson cert new` makes one"))
         }
         error => pki_error(&name, error),
     })

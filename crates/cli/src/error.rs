@@ -34,7 +34,7 @@ pub struct Error {
 
 impl Error {
     fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), reason: None }
+        Self { status, message: without_numbers(message.into()), reason: None }
     }
 
     /// The same error with a code for programs.
@@ -93,6 +93,19 @@ impl Error {
         Self::stream(&path.display(), error)
     }
 
+    /// `path` could not be made. Where its folder is missing, the folder is named.
+    pub(crate) fn creating(path: &Path, error: &io::Error) -> Self {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let what = match (error.kind(), folder) {
+            (io::ErrorKind::NotFound, Some(folder)) if !folder.exists() => {
+                format!("folder {} does not exist", folder.display())
+            }
+            (io::ErrorKind::NotADirectory, Some(folder)) => format!("{} is not a folder", folder.display()),
+            _ => return Self::io(path, error),
+        };
+        Self::outside(format!("{}: {what}", path.display()))
+    }
+
     /// The stream called `name` could not be read or written.
     pub(crate) fn stream(name: &dyn fmt::Display, error: &io::Error) -> Self {
         Self::named(&named(name, error))
@@ -143,6 +156,16 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// Removes the numbers that Rust puts behind the words of the operating system.
+fn without_numbers(message: String) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut words = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        words.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    words
+}
 
 /// The same error, with the name of the stream in its text.
 pub(crate) fn named(name: &dyn fmt::Display, error: &io::Error) -> io::Error {

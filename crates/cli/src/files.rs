@@ -177,7 +177,7 @@ impl Output {
             _ => {}
         }
         let existing = if replace { Existing::Replace } else { Existing::Keep };
-        let file = NewFile::create(path, access, existing).map_err(|e| refused(&name, e))?;
+        let file = NewFile::create(path, access, existing).map_err(|e| refused(path, e))?;
         let unfinished = Unfinished::new(file.unfinished());
         let guarded = guarded.then(|| path.to_path_buf());
         Ok(Self { target: Target::New { file, unfinished, guarded }, name })
@@ -206,7 +206,7 @@ impl Output {
             Target::New { file, unfinished, guarded } => {
                 // What was read since the start counts, too.
                 guarded.as_deref().map_or(Ok(()), guard::refuse)?;
-                let named = file.finish().map_err(|e| refused(&self.name, e));
+                let named = file.finish().map_err(|e| refused(Path::new(&self.name), e));
                 drop(unfinished);
                 guarded.as_deref().into_iter().for_each(guard::note_output);
                 return named;
@@ -216,11 +216,11 @@ impl Output {
     }
 }
 
-fn refused(name: &str, error: Refusal) -> Error {
+fn refused(path: &Path, error: Refusal) -> Error {
     match error {
-        Refusal::Exists => exists(name),
-        Refusal::Io(error) => Error::stream(&name, &error),
-        error => Error::outside(format!("{name}: {error}")),
+        Refusal::Exists => exists(&path.display().to_string()),
+        Refusal::Io(error) => Error::creating(path, &error),
+        error => Error::outside(format!("{}: {error}", path.display())),
     }
 }
 

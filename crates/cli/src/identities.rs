@@ -3,8 +3,9 @@
 
 use crate::args::Open;
 use crate::error::Error;
+use crate::files;
 use crate::passphrase::{self, Passphrase};
-use crate::{files, sealing};
+use crate::sealing::{self, Wanted};
 use gambeson_age::{FileKey, HeaderError, Identity, IdentityFile, Stanza, UnwrapFileKey};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::io::{Read, Write};
@@ -85,9 +86,15 @@ impl Identities {
             found.passed_over.extend(passed_over);
             match (file.identities.is_empty(), file.passed_over.first()) {
                 (false, _) => found.all.push(Keys::Open(file.identities)),
-                (true, Some(first)) => useless = useless.or(Some(sealing::key_file_error(path, *first))),
+                (true, Some(first)) => {
+                    useless = useless.or(Some(sealing::key_file_error(path, Wanted::Identity, *first)))
+                }
                 (true, None) => {
-                    return Err(sealing::key_file_error(path, gambeson_age::KeyFileError::Empty));
+                    return Err(sealing::key_file_error(
+                        path,
+                        Wanted::Identity,
+                        gambeson_age::KeyFileError::Empty,
+                    ));
                 }
             }
         }
@@ -167,8 +174,10 @@ impl Locked {
         let file = identities(path, &text)?;
         match (file.identities.is_empty(), file.passed_over.first()) {
             (false, _) => Ok(file.identities),
-            (true, Some(first)) => Err(sealing::key_file_error(path, *first)),
-            (true, None) => Err(sealing::key_file_error(path, gambeson_age::KeyFileError::Empty)),
+            (true, Some(first)) => Err(sealing::key_file_error(path, Wanted::Identity, *first)),
+            (true, None) => {
+                Err(sealing::key_file_error(path, Wanted::Identity, gambeson_age::KeyFileError::Empty))
+            }
         }
     }
 }
@@ -207,7 +216,7 @@ pub(crate) fn is_age_file(bytes: &[u8]) -> bool {
 /// The lines of an identity file.
 fn identities(path: &Path, bytes: &[u8]) -> Result<IdentityFile, Error> {
     let text = sealing::text(path, bytes)?;
-    IdentityFile::parse(&text).map_err(|error| sealing::key_file_error(path, error))
+    IdentityFile::parse(&text).map_err(|error| sealing::key_file_error(path, Wanted::Identity, error))
 }
 
 fn is_under_passphrase(stanzas: &[Stanza<'_>]) -> bool {

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::files;
 use crate::identities;
 use crate::passphrase::{self, Passphrase};
+use crate::sealing::{self, Wanted};
 use gambeson_age::{Identity, Recipient};
 use gambeson_pki as pki;
 use sha2::{Digest, Sha256};
@@ -171,10 +172,12 @@ fn age_key(name: &str, text: &str) -> Result<Key, Error> {
     let path = Path::new(name);
     let upper = text.lines().any(|line| line.trim().get(..4).is_some_and(|s| s.eq_ignore_ascii_case("age-")));
     if upper {
-        let identities = Identity::parse_file(text).map_err(|e| crate::sealing::key_file_error(path, e))?;
+        let identities =
+            Identity::parse_file(text).map_err(|e| sealing::key_file_error(path, Wanted::Identity, e))?;
         only_one(name, identities).map(|identity| Key::Private(PrivateKey::XWing(identity)))
     } else {
-        let recipients = Recipient::parse_file(text).map_err(|e| crate::sealing::key_file_error(path, e))?;
+        let recipients =
+            Recipient::parse_file(text).map_err(|e| sealing::key_file_error(path, Wanted::Recipient, e))?;
         only_one(name, recipients).map(|recipient| Key::Public(PublicKey::XWing(Box::new(recipient))))
     }
 }
@@ -215,11 +218,23 @@ fn pki_key(
         }
         read => (read, None),
     };
-    let key = read.map_err(|e| pki_error(name, e))?;
+    let key = read.map_err(|e| no_key(name, e))?;
     match public {
         Ok(public) if public != key.public_key() => Err(pki_error(name, Refusal::PublicKeyMismatch)),
         _ => Ok((Key::Private(PrivateKey::Pki(key)), encoding, passphrase)),
     }
+}
+
+/// The error of a file that may hold something else than a key, with the command for what it holds.
+fn no_key(name: &str, error: pki::Error) -> Error {
+    let next = match &error {
+        pki::Error::Pem => "; `gambeson key gen` makes a key",
+        pki::Error::Label { found, .. } if found == "CERTIFICATE" => {
+            "; `gambeson cert show` reads certificates, and `gambeson verify` takes one with --cert"
+        }
+        _ => "",
+    };
+    pki_error(name, error).adding(next)
 }
 
 /// What is wrong with the key file `name`.

@@ -109,7 +109,8 @@ fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
     let mut recipients = Vec::new();
     for text in &options.recipients {
         // The text is not repeated: a private key pasted by mistake would go into logs.
-        recipients.push(text.parse().map_err(|e: KeyError| Error::usage(format!("--recipient: {e}")))?);
+        let wrong = |e: KeyError| Error::usage(format!("--recipient: {e}{}", Wanted::Recipient.hint(e)));
+        recipients.push(text.parse().map_err(wrong)?);
     }
     for path in &options.files {
         let bytes = files::read_small(path)?;
@@ -118,10 +119,13 @@ fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
             return Err(Error::outside(format!("{}: {expected}; open it first", path.display())));
         }
         let text = text(path, &bytes)?;
-        recipients.extend(Recipient::parse_file(&text).map_err(|e| key_file_error(path, e))?);
+        recipients
+            .extend(Recipient::parse_file(&text).map_err(|e| key_file_error(path, Wanted::Recipient, e))?);
     }
     if recipients.is_empty() {
-        return Err(Error::usage("nobody could open the file: name a recipient with -r or -R"));
+        return Err(Error::usage(
+            "a recipient is missing: name one with -r or -R, or seal under a passphrase with -p",
+        ));
     }
     Ok(recipients)
 }
@@ -134,12 +138,40 @@ pub(crate) fn text(path: &Path, bytes: &[u8]) -> Result<zeroize::Zeroizing<Strin
     }
 }
 
+/// The half of an age key that an option takes.
+#[derive(Clone, Copy)]
+pub(crate) enum Wanted {
+    Recipient,
+    Identity,
+}
+
+impl Wanted {
+    /// What is expected in place of something else than an age key of this half, and the command that makes it.
+    fn hint(self, error: KeyError) -> &'static str {
+        match (self, error) {
+            (_, KeyError::NotPostQuantum(_) | KeyError::Unsupported(_) | KeyError::Plugin) => "",
+            (_, KeyError::Case | KeyError::Checksum | KeyError::Length { .. } | KeyError::Modulus) => "",
+            (Self::Recipient, _) => {
+                "; expected a recipient (age1pq1…), which `gambeson key public` writes for a key of `gambeson key gen --alg x-wing`"
+            }
+            (Self::Identity, _) => {
+                "; expected an identity (AGE-SECRET-KEY-PQ-1…), which `gambeson key gen --alg x-wing` makes"
+            }
+        }
+    }
+}
+
 /// A file that names the wrong kind of key is the caller's choice; any other mistake is the file's.
-pub(crate) fn key_file_error(path: &Path, error: KeyFileError) -> Error {
-    let message = format!("{}: {error}", path.display());
+pub(crate) fn key_file_error(path: &Path, wanted: Wanted, error: KeyFileError) -> Error {
+    let hint = match error {
+        KeyFileError::Line { error, .. } => wanted.hint(error),
+        _ => wanted.hint(KeyError::Unknown),
+    };
+    let message = format!("{}: {error}{hint}", path.display());
     match error {
         KeyFileError::Line {
-            error: KeyError::NotPostQuantum(_) | KeyError::Unsupported(_) | KeyError::Plugin,
+            error:
+                KeyError::NotPostQuantum(_) | KeyError::Unsupported(_) | KeyError::Pem(_) | KeyError::Plugin,
             ..
         } => Error::usage(message),
         _ => Error::outside(message),

@@ -12,8 +12,15 @@ use crate::algorithm::name_of_unsupported;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is not PEM (RFC 7468).
+    /// The file is neither PEM (RFC 7468) nor DER.
     Pem,
+    /// A block of PEM is damaged.
+    PemBlock {
+        /// What stands in its BEGIN line.
+        label: &'static str,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// It is PEM of something else.
     Label {
         /// What was wanted, such as `PRIVATE KEY`.
@@ -162,7 +169,8 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Pem => f.write_str("not PEM"),
+            Self::Pem => f.write_str("neither PEM nor DER"),
+            Self::PemBlock { label, what } => write!(f, "the PEM block {label} {what}"),
             Self::Label { expected, found } => {
                 write!(f, "a PEM file of {} {found}, not of {} {expected}", article(found), article(expected))?;
                 match found == "AGE ENCRYPTED FILE" {
@@ -177,7 +185,7 @@ impl fmt::Display for Error {
             Self::Malformed { object, field } => write!(f, "the {field} of the {object} cannot be read"),
             Self::Numbered { object, number, error } => write!(f, "{object} {number}: {error}"),
             Self::Algorithm { oid } => match name_of_unsupported(oid) {
-                Some(name) => write!(f, "a key of {name} ({oid}), which is known by name and not built in"),
+                Some(name) => write!(f, "a key of {name} ({oid}), which is not supported"),
                 None => write!(f, "a key of an unsupported algorithm ({oid})"),
             },
             Self::Parameters => f.write_str(
@@ -210,18 +218,18 @@ impl fmt::Display for Error {
                  `openssl pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA256` encrypts it anew"
             ),
             Self::ExcessiveWork => f.write_str("the file asks for excessive work on the passphrase"),
-            Self::OneForm => f.write_str("keys of this algorithm have one form: neither seed nor expanded"),
+            Self::OneForm => f.write_str("keys of this algorithm have one form: no seed and no expanded key"),
             Self::Composite(error) => error.fmt(f),
             Self::CompositeKem(error) => error.fmt(f),
             Self::CompressedPoint => f.write_str(
                 "its public key is a compressed point, which is not supported: `openssl ec -conv_form uncompressed` (`-pubin` for a public \
                  key) writes it in full",
             ),
-            Self::CurveKey => f.write_str("not a key of its curve"),
+            Self::CurveKey => f.write_str("the key is not valid on its curve"),
             Self::NotASigningKey => f.write_str("a key for key encapsulation, which does not sign"),
             Self::SignatureAlgorithm { oid } => match name_of_unsupported(oid) {
                 Some(name) => {
-                    write!(f, "the signature's algorithm, {name} ({oid}), is known by name and not built in")
+                    write!(f, "the signature's algorithm, {name} ({oid}), is not supported")
                 }
                 None => {
                     write!(f, "the signature's algorithm ({oid}) is not supported, or not that of the key")
@@ -230,16 +238,16 @@ impl fmt::Display for Error {
             Self::Signature => f.write_str("the signature is invalid"),
             Self::Name => f.write_str("not a distinguished name, such as CN=Example,O=Company"),
             Self::AltName { text } => write!(f, "not a DNS name, an IP address or a URI: {text}"),
-            Self::Extension { oid } => write!(f, "an extension that cannot be read ({oid})"),
-            Self::DuplicateExtension { oid } => write!(f, "an extension that stands there twice ({oid})"),
+            Self::Extension { oid } => write!(f, "an extension cannot be read ({oid})"),
+            Self::DuplicateExtension { oid } => write!(f, "an extension appears twice ({oid})"),
             Self::TwoAlgorithms => f.write_str("two different signature algorithms are named"),
-            Self::Time => f.write_str("a time outside of 1970 to 9999, or an end before the beginning"),
+            Self::Time => f.write_str("the time is outside of 1970 to 9999, or ends before it begins"),
             Self::NotAnAuthority => {
-                f.write_str("the issuer's certificate is not that of an authority for this")
+                f.write_str("the issuer's certificate is not that of an authority that may sign this")
             }
-            Self::PathLength => f.write_str("the issuer's path length leaves no room for another authority"),
+            Self::PathLength => f.write_str("the issuer's path length permits no other authority below it"),
             Self::LongPath => {
-                f.write_str("a path length of more than 255 (basic constraints), which is not supported")
+                f.write_str("the path length (basic constraints) is more than 255, which is not supported")
             }
             Self::Purposes => {
                 f.write_str("a certificate for time stamps has no other purpose (RFC 3161, section 2.3)")
@@ -247,7 +255,7 @@ impl fmt::Display for Error {
             Self::KeyMismatch => f.write_str("the private key is not that of the certificate"),
             Self::KeyUsage => f.write_str("the key usage is not possible for a key of this algorithm"),
             Self::Entry => {
-                f.write_str("a character that PKCS#12 has no room for, in the name or the passphrase")
+                f.write_str("the name or the passphrase has a character that PKCS#12 cannot hold (beyond U+FFFF)")
             }
             Self::Random(error) => error.fmt(f),
         }

@@ -36,13 +36,13 @@ impl PemBlock {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Pem`] for a file without any block, and for a block with such a label that has no end or is not base64; [`Error::Label`] for a file with
-    /// other blocks alone; [`Error::UnsupportedEncryption`] for a block in the encryption of RFC 1421.
+    /// [`Error::Pem`] for a file without any block; [`Error::PemBlock`] for a block with such a label that has no end or is not base64; [`Error::Label`]
+    /// for a file with other blocks alone; [`Error::UnsupportedEncryption`] for a block in the encryption of RFC 1421.
     pub fn read_all(file: &[u8], labels: &[&'static str]) -> Result<Vec<Self>, Error> {
         let (mut blocks, mut other) = (Vec::new(), None);
         for armored in Blocks(file) {
             match labels.iter().find(|label| label.as_bytes() == armored.label) {
-                Some(label) => blocks.push(Self { label, der: armored.decode()? }),
+                Some(label) => blocks.push(Self { label, der: armored.decode(label)? }),
                 None => {
                     other.get_or_insert(armored.label);
                 }
@@ -54,7 +54,6 @@ impl PemBlock {
                 expected: labels.first().copied().unwrap_or_default(),
                 found: String::from_utf8_lossy(other).into_owned(),
             }),
-            None if std::str::from_utf8(file).is_err() => Err(Error::Der),
             None => Err(Error::Pem),
         }
     }
@@ -149,20 +148,22 @@ fn label(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 impl Armored<'_> {
-    fn decode(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let text = without_headers(self.text.ok_or(Error::Pem)?)?;
+    fn decode(&self, label: &'static str) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let damaged = |what| Error::PemBlock { label, what };
+        let text = without_headers(self.text.ok_or(damaged("has no END line"))?)?;
+        let no_base64 = || damaged("is not base64");
         let mut dense = Zeroizing::new(Vec::with_capacity(text.len()));
         dense.extend(text.iter().filter(|byte| !is_space(**byte)));
         let padding = dense.iter().rev().take_while(|byte| **byte == b'=').count();
         if padding > 2 || padding > 0 && !dense.len().is_multiple_of(4) {
-            return Err(Error::Pem);
+            return Err(no_base64());
         }
         let len = dense.len() - padding;
         dense.truncate(len);
         let mut der = Zeroizing::new(vec![0; dense.len() / 4 * 3 + 2]);
-        let len = Base64Unpadded::decode(&dense[..], &mut der).map_err(|_| Error::Pem)?.len();
+        let len = Base64Unpadded::decode(&dense[..], &mut der).map_err(|_| no_base64())?.len();
         der.truncate(len);
-        if der.is_empty() { Err(Error::Pem) } else { Ok(der) }
+        if der.is_empty() { Err(damaged("is empty")) } else { Ok(der) }
     }
 }
 

@@ -59,7 +59,7 @@ impl Log {
             |path| {
                 // The log is put at the end of the file, which must not be a certificate or a key.
                 crate::guard::refuse(path)?;
-                open(path).map_err(|error| Error::io(path, &error))
+                open(path).map_err(|error| Error::creating(path, &error))
             },
         )?;
         let path = path.unwrap_or(Path::new(""));
@@ -167,6 +167,6 @@ impl Writer {
     }
 
     fn complain(&self, error: &io::Error) {
-        write_to_stderr(format_args!("gambeson: {}: {error}", self.path.display()));
+        write_to_stderr(format_args!("gambeson: {}", Error::creating(&self.path, error)));
     }
 }

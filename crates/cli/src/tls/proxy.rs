@@ -362,7 +362,7 @@ fn key_log(asked: bool) -> Result<Option<Arc<dyn KeyLog>>, Error> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     let path = Path::new(&path);
-    file.append(true).create(true).open(path).map_err(|error| Error::io(path, &error))?;
+    file.append(true).create(true).open(path).map_err(|error| Error::creating(path, &error))?;
     Ok(Some(Arc::new(KeyLogFile::new())))
 }
 

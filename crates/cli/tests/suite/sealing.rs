@@ -309,7 +309,7 @@ fn identities_that_open_nothing_here_hinder_nothing() {
     }
     // None is of use: the first says why.
     folder.run("open -i x25519 sealed").exits(2).tells("x25519: line 1: an X25519 identity");
-    folder.run("open -i ssh -i x25519 sealed").exits(2).tells("ssh: line 1: an SSH or PEM key");
+    folder.run("open -i ssh -i x25519 sealed").exits(2).tells("ssh: line 1: an SSH key");
     // None fits: what was passed over may be the one.
     let refused = folder.run("open -i others sealed").exits(1).tells("sealed: no identity opens this file");
     assert!(

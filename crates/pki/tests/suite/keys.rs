@@ -568,11 +568,19 @@ fn pem_of_something_else_is_named() {
 
     let cut = &public[..public.len() / 2];
     let star = public.replacen('A', "*", 1);
-    for text in ["", "hello", "-----BEGIN PUBLIC KEY-----", cut, &star] {
-        assert_eq!(PublicKey::from_spki_pem(text), Err(Error::Pem), "{text}");
+    let damaged = |what| Error::PemBlock { label: "PUBLIC KEY", what };
+    for (text, error) in [
+        ("", Error::Pem),
+        ("hello", Error::Pem),
+        ("-----BEGIN PUBLIC KEY-----", damaged("has no END line")),
+        (cut, damaged("has no END line")),
+        (&star, damaged("is not base64")),
+        ("-----BEGIN PUBLIC KEY-----\n\n-----END PUBLIC KEY-----\n", damaged("is empty")),
+    ] {
+        assert_eq!(PublicKey::from_spki_pem(text), Err(error), "{text}");
         assert!(PrivateKey::from_pkcs8_pem(text).is_err());
     }
-    assert_eq!(PublicKey::read(&[0xff, 0xfe]), Err(Error::Der));
+    assert_eq!(PublicKey::read(&[0xff, 0xfe]), Err(Error::Pem));
     assert_eq!(PublicKey::read(b"\x30"), Err(Error::Der));
 }
 
@@ -629,6 +637,7 @@ fn debug_shows_no_secret_and_errors_speak() {
     assert_eq!(format!("{:?}", key.public_key()), "PublicKey(ML-KEM-768)");
     for error in [
         Error::Pem,
+        Error::PemBlock { label: "PUBLIC KEY", what: "is not base64" },
         Error::Label { expected: "PUBLIC KEY", found: "CERTIFICATE".into() },
         Error::Der,
         Error::Algorithm { oid: "1.2.3".into() },
