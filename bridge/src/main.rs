@@ -72,7 +72,7 @@ fn failed(error: gambeson_slim_bridge::Error) -> Error {
     match error {
         gambeson_slim_bridge::Error::Channel(error) => channel_failed(error),
         gambeson_slim_bridge::Error::NoNode(_) => {
-            outside(format!("{error} (gambeson slim doctor tells what answers)"))
+            outside(format!("{error} (gambeson slim doctor checks the nodes and the delivery service)"))
         }
         other => outside(other.to_string()),
     }

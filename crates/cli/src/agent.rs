@@ -107,7 +107,7 @@ impl Session {
         let resolver: Known = match (options.web, &options.web_roots) {
             (true, roots) => Arc::new(Web::new(web::Https::new(roots.as_deref())?, home.known())),
             (false, None) => Arc::new(home.known()),
-            (false, Some(_)) => return Err(Error::usage("--web-roots does nothing without --web")),
+            (false, Some(_)) => return Err(Error::usage("--web-roots needs --web")),
         };
         Ok(Self { console, home, passphrase_fd: options.passphrase_fd, at: options.at, now, resolver })
     }
@@ -149,9 +149,10 @@ impl Session {
 
     /// Tells why something does not hold.
     fn refused(&self, error: &gambeson_identity::Error) -> Result<Status, Error> {
+        let detail = crate::error::words(error);
         self.console.report(
-            format_args!("NOT VERIFIED: {} ({})", error.detail(), error.reason()),
-            json!({"verified": false, "reason": error.reason().code(), "detail": error.detail()}),
+            format_args!("NOT VERIFIED: {detail} ({})", error.reason()),
+            json!({"verified": false, "reason": error.reason().code(), "detail": detail}),
         )?;
         Ok(Status::NotVerified)
     }
@@ -175,7 +176,7 @@ pub(crate) fn card_in_short(home: Option<&std::path::Path>) -> Result<String, St
     let log = home.cards_of_owner().map_err(said)?;
     let (did, (_, until)) = (log.did(), log.newest().validity());
     if Timestamp(since_1970().map_err(said)?.as_secs()) >= until {
-        return Err(format!("the card of {did} held until {until}; gambeson agent rotate makes another"));
+        return Err(format!("the card of {did} expired at {until}; gambeson agent rotate makes the next"));
     }
     if log.newest().content().groups.is_empty() {
         return Err(format!(
@@ -186,5 +187,7 @@ pub(crate) fn card_in_short(home: Option<&std::path::Path>) -> Result<String, St
 }
 
 fn since_1970() -> Result<std::time::Duration, Error> {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| Error::outside("the clock stands before 1970"))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_err(|_| Error::outside("the system clock is before 1970"))
 }

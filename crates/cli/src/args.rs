@@ -40,21 +40,21 @@ pub enum Command {
     Agent(Box<agent::Agent>),
     /// Talk with other agents in channels, end-to-end encrypted by post-quantum MLS, over nodes of SLIM
     Channel(Box<channel::Channel>),
-    /// Start nodes of SLIM and the delivery service of channels, or look whether they can be reached
+    /// Start nodes of SLIM and the delivery service of channels, or check whether they can be reached
     #[command(subcommand)]
     Slim(slim::SlimCommand),
     /// Simulate a channel of thousands in virtual time: what members compute, send and wait for
     Sim(sim::Sim),
-    /// Make, look at and convert keys
+    /// Make, show and convert keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Make, look at and verify certificates, requests and revocation lists
+    /// Make, show and verify certificates, requests and revocation lists
     #[command(subcommand)]
     Cert(cert::CertCommand),
     /// Serve, fetch and scan over TLS with hybrid groups and post-quantum certificates
     #[command(subcommand)]
     Tls(tls::TlsCommand),
-    /// Give the OpenSSL programs of this machine our algorithms: for one command, or until they are taken away
+    /// Give OpenSSL programs on this machine post-quantum algorithms: for one command, or until they are uninstalled
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
     /// Sign files of any size with ML-DSA
@@ -68,18 +68,18 @@ pub enum Command {
     Seal(Seal),
     /// Open a sealed file
     Open(Open),
-    /// Measure our operations, and classical ones beside them
+    /// Measure post-quantum operations, and classical ones beside them
     Bench(Bench),
     /// Test vectors: answer them, or check files of them
     #[command(subcommand)]
     Vectors(VectorsCommand),
-    /// Show the whole job on a real file: keys, sign, seal, open, verify, and what tampering meets
+    /// Demonstrate the program on a file: make keys, sign, seal, open, verify, and detect tampering
     Demo(Demo),
-    /// Tell what this machine offers, and whether all is well
+    /// Show what this machine offers, and test the program on it
     Doctor,
     /// Write a completion script to standard output
     Completions {
-        /// For which shell
+        /// The shell
         shell: Shell,
     },
     /// Write the manual pages into a folder
@@ -216,7 +216,7 @@ pub enum Format {
 pub enum KeyForm {
     /// The seed, from which all else is made
     Seed,
-    /// The expanded key, for readers that know nothing else
+    /// The expanded key, for readers that support nothing else
     Expanded,
     /// Both
     Both,
@@ -229,7 +229,7 @@ pub enum KeyCommand {
     Gen(KeyGen),
     /// Write the public key of a private one
     Public(KeyPublic),
-    /// Tell what a key file holds
+    /// Show what a key file holds
     Show(KeyShow),
     /// Write a key in another form, or protect it with another passphrase
     Convert(KeyConvert),
@@ -251,10 +251,10 @@ pub struct KeyGen {
     /// The algorithm
     #[arg(long, value_enum, ignore_case = true)]
     pub alg: Algorithm,
-    /// Where the private key goes; only its owner may read it
+    /// The file for the private key; only its owner may read it
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Where the public key goes as well
+    /// A file for the public key
     #[arg(short, long, value_name = "FILE")]
     pub public: Option<PathBuf>,
     /// How both files are written [default: pem]
@@ -277,7 +277,7 @@ pub struct KeyPublic {
     /// The key
     #[arg(value_name = "KEY")]
     pub key: PathBuf,
-    /// Where the public key goes
+    /// The file for the public key
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// How the public key is written [default: pem]
@@ -308,13 +308,13 @@ pub struct KeyConvert {
     /// The key
     #[arg(value_name = "KEY")]
     pub key: PathBuf,
-    /// Where the converted key goes
+    /// The file for the converted key
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
     /// How the converted key is written [default: pem]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// What of a private key to write [default: the seed; the expanded key where the seed is not known]
+    /// The form of the private key [default: the seed; the expanded key where the seed is not known]
     #[arg(long, value_enum)]
     pub form: Option<KeyForm>,
     /// Protect the converted key with a passphrase
@@ -374,10 +374,10 @@ pub struct Sign {
     /// The private ML-DSA key
     #[arg(short, long, value_name = "KEY")]
     pub key: PathBuf,
-    /// What to sign; each file of several has its own signature
+    /// The file to sign; each of several has its own signature
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Where the signature of one file goes [default: FILE.sig]
+    /// The file for the signature of one file [default: FILE.sig]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub out: Option<PathBuf>,
     /// What the signature is bound to
@@ -407,7 +407,7 @@ pub struct Verify {
     /// The roots that the certificate must lead to
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub roots: Option<PathBuf>,
-    /// What was signed. Of two names one may be the signature, if it ends with .sig
+    /// The signed file. Of two names one may be the signature, if it ends with .sig
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The signature of one file [default: FILE.sig]
@@ -436,10 +436,10 @@ pub struct Encaps {
     /// The public key: ML-KEM or X-Wing
     #[arg(short, long, value_name = "KEY")]
     pub key: PathBuf,
-    /// Where the ciphertext goes
+    /// The file for the ciphertext
     #[arg(short, long, value_name = "FILE")]
     pub ciphertext: PathBuf,
-    /// Where the secret goes, 32 bytes; only its owner may read it
+    /// The file for the secret, 32 bytes; only its owner may read it
     #[arg(short, long, value_name = "FILE")]
     pub secret: PathBuf,
     /// Replace files that exist
@@ -459,7 +459,7 @@ pub struct Decaps {
     /// The ciphertext
     #[arg(short, long, value_name = "FILE")]
     pub ciphertext: PathBuf,
-    /// Where the secret goes, 32 bytes; only its owner may read it
+    /// The file for the secret, 32 bytes; only its owner may read it
     #[arg(short, long, value_name = "FILE")]
     pub secret: PathBuf,
     /// Replace a file that exists
@@ -473,7 +473,7 @@ pub struct Decaps {
 /// `gambeson seal`
 #[derive(Debug, Args)]
 pub struct Seal {
-    /// To whom: a text that begins with age1pq1 (may be given again)
+    /// A recipient: a text that begins with age1pq1 (may be given again)
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
     pub recipients: Vec<String>,
     /// A file of recipients, one a line (may be given again)
@@ -485,10 +485,10 @@ pub struct Seal {
     /// Write text that survives e-mail
     #[arg(short, long)]
     pub armor: bool,
-    /// What to seal
+    /// The file to seal
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Where the sealed file goes
+    /// The sealed file
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -509,7 +509,7 @@ pub struct Open {
     /// The sealed file
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Where the content goes; it gets this name only when all of it was found whole, and only its owner may read it
+    /// The file for the content, which gets this name once all of it is verified; only its owner may read it
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -547,10 +547,10 @@ pub struct Bench {
     /// Members of the groups of `mls`
     #[arg(long, value_name = "N", default_value = "1000", requires = "subject", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     pub members: u32,
-    /// Measure each operation for so long
+    /// Measure each operation for this many seconds
     #[arg(long, value_name = "N", default_value = "0.5", value_parser = seconds)]
     pub seconds: f64,
-    /// Only operations with this in their name, such as "ML-KEM-768" or "x25519 agree"
+    /// Measure only operations with this in their name, such as "ML-KEM-768" or "x25519 agree"
     #[arg(long, value_name = "TEXT")]
     pub op: Option<String>,
     /// Let no kernels above this level run: portable, neon, avx2 or avx512
@@ -587,7 +587,7 @@ pub enum VectorsCommand {
 /// `gambeson demo`
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// The file to show it on [default: this program]
+    /// The file to use [default: this program]
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
 }

@@ -44,7 +44,9 @@ struct Made {
 
 fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
     let algorithm = pki_algorithm(options.alg).filter(|algorithm| algorithm.signs());
-    let algorithm = algorithm.ok_or_else(|| Error::usage("--alg: keys of certificates here must sign"))?;
+    let algorithm = algorithm.ok_or_else(|| {
+        Error::usage("--alg: this algorithm does not sign, and the keys of certificates here must sign")
+    })?;
     let mut server = options.subject.template(None)?;
     if options.subject.names.is_empty() {
         let here = ["localhost", "127.0.0.1", "::1"];
@@ -110,7 +112,7 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
     )];
     if !authorities.is_empty() && !options.encrypt {
         lines.push(format!(
-            "{} {} no passphrase: who reads {} can make certificates; --encrypt gives one",
+            "{} {} no passphrase: any reader of {} can make certificates; --encrypt sets one",
             authorities.join(" and "),
             if authorities.len() == 1 { "has" } else { "have" },
             if authorities.len() == 1 { "it" } else { "them" },
@@ -150,7 +152,7 @@ fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
     files::refuse_same(&options.key, &options.output.out)?;
     files::refuse_existing(&options.output.out, options.output.force)?;
     if options.subject.subject.is_none() && options.subject.names.is_empty() {
-        return Err(Error::usage("whose certificate? --name, --subject or both"));
+        return Err(Error::usage("the subject is missing: name it with --name, --subject or both"));
     }
     let template = options.subject.template(None)?;
     let (name, key) = private(&options.key, options.output.passphrase.passphrase_fd)?;
@@ -180,7 +182,7 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
         (None, Some(path)) => {
             let (name, key) = KeyFile::read(path, None)?.public();
             let PublicKey::Pki(key) = key else {
-                return Err(Error::usage(format!("{name}: an age recipient has no certificates")));
+                return Err(Error::usage(format!("{name}: is an age recipient, which has no certificates")));
             };
             (name, Some(key), None)
         }
@@ -220,7 +222,7 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
             issuer.subject(),
             signed.subject(),
             options.output.out.display(),
-            if left_out.is_empty() { "" } else { " (not all that was asked for)" },
+            if left_out.is_empty() { "" } else { " (without everything that was asked for)" },
         ),
         report,
     )?;
@@ -272,7 +274,7 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
             format!("  signature    {}", scheme_name(&certificate.signature_algorithm())),
         ];
         if certificate.is_authority() {
-            lines.push(format!("  authority    {} below it", over(certificate.path_length())));
+            lines.push(format!("  authority    CA: {}", over(certificate.path_length())));
         }
         for (title, values) in [
             ("names", words(certificate.alt_names())),
@@ -291,10 +293,13 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
     Ok(())
 }
 
-/// How many authorities may stand below one.
+/// What an authority with this path length may issue.
 fn over(path_length: Option<u8>) -> String {
-    path_length
-        .map_or("over any number of authorities".to_owned(), |below| format!("over {below} authorities"))
+    match path_length {
+        None => "any number of authorities below it".to_owned(),
+        Some(0) => "may issue end certificates only".to_owned(),
+        Some(below) => format!("at most {} below it", counted(below, "authority")),
+    }
 }
 
 fn show_request(console: Console, request: &Request) -> Result<(), Error> {
@@ -315,7 +320,7 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
         }
     }
     if request.asks_for_authority() {
-        lines.push(format!("  asks to be an authority (CA:TRUE) {} below it", over(request.path_length())));
+        lines.push(format!("  asks to be an authority (CA:TRUE): {}", over(request.path_length())));
     }
     console.report_lines(
         lines,
@@ -339,7 +344,7 @@ fn show_list(console: Console, list: &RevocationList) -> Result<(), Error> {
         format!("revocation list of {}", list.issuer()),
         format!("  number       {}", list.number().map_or("none".to_owned(), hex)),
         format!("  made         {}", moment(list.this_update())),
-        format!("  next         {}", list.next_update().map_or("not said".to_owned(), moment)),
+        format!("  next         {}", list.next_update().map_or("not stated".to_owned(), moment)),
     ];
     for entry in list.revoked() {
         lines.push(format!("  revoked      {} {} {}", hex(&entry.serial), moment(entry.at), entry.reason));
@@ -525,13 +530,13 @@ fn following(path: &Path, issuer: &Certificate) -> Result<(u64, Vec<Revoked>), E
     let list = RevocationList::read(&files::read_previous(path)?).map_err(|e| pki_error(&name, e))?;
     let key = issuer.public_key().map_err(|e| pki_error(&name, e))?;
     if list.issuer() != issuer.subject() || list.verify_signature(&key).is_err() {
-        return Err(Error::not_verified(format!("{name}: is not a list of {}", issuer.subject())));
+        return Err(Error::not_verified(format!("{name}: is not a revocation list of {}", issuer.subject())));
     }
     let number = list.number().unwrap_or(&[]);
     let next = (number.len() <= 8)
         .then(|| number.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
         .and_then(|number| number.checked_add(1))
-        .ok_or_else(|| Error::usage(format!("{name}: its number is too great to be carried on")))?;
+        .ok_or_else(|| Error::usage(format!("{name}: its number is too large for another list")))?;
     Ok((next, list.revoked().to_vec()))
 }
 
@@ -584,7 +589,7 @@ fn to_be_signed(template: &Template, issuer: &Certificate, days: u32, left_out: 
     let names = template.alt_names().iter().map(quoted).collect();
     let purposes = template.purposes().iter().map(ToString::to_string).collect();
     let authority = match template.is_authority() {
-        true => format!(", AN AUTHORITY {}", over(template.longest_path())),
+        true => format!(", AN AUTHORITY: {}", over(template.longest_path())),
         false => String::new(),
     };
     let mut lines = vec![
@@ -694,7 +699,7 @@ fn certified(file: KeyFile) -> Result<(String, pki::PrivateKey), Error> {
     match file.private()? {
         (name, PrivateKey::Pki(key)) => Ok((name, key)),
         (name, PrivateKey::XWing(_)) => {
-            Err(Error::usage(format!("{name}: an age identity has no certificates")))
+            Err(Error::usage(format!("{name}: is an age identity, which has no certificates")))
         }
     }
 }

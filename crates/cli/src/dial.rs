@@ -10,7 +10,7 @@ pub(crate) fn dial(
     patience: Duration,
     until: Option<Instant>,
 ) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for address in addresses {
         let left =
             until.map_or(patience, |until| until.saturating_duration_since(Instant::now()).min(patience));

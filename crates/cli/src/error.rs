@@ -67,10 +67,19 @@ impl Error {
         Self::of_identity(Status::InputOutput, &error)
     }
 
+    /// The identity layer cannot read what is in the file `path`.
+    pub(crate) fn in_file(path: &Path, error: &gambeson_identity::Error) -> Self {
+        let name = match crate::files::is_stream(path) {
+            true => "standard input".to_owned(),
+            false => path.display().to_string(),
+        };
+        Self::outside(format!("{name}: {}", words(error))).because(error.reason().code())
+    }
+
     fn of_identity(status: Status, error: &gambeson_identity::Error) -> Self {
         let outside = error.reason() == gambeson_identity::Reason::NoRandomness;
         let status = if outside { Status::InputOutput } else { status };
-        Self::new(status, error.detail()).because(error.reason().code())
+        Self::new(status, words(error)).because(error.reason().code())
     }
 
     /// Something that should hold does not: a signature, a tag, a passphrase.
@@ -136,6 +145,28 @@ impl Error {
     /// Whether there is nothing to tell: the reader of our output went away.
     pub fn is_quiet(&self) -> bool {
         self.message.is_empty()
+    }
+}
+
+/// What went wrong in the identity layer, and what to do. The parser's names of tokens are left out.
+pub(crate) fn words(error: &gambeson_identity::Error) -> String {
+    use gambeson_identity::Reason;
+    let detail = error.detail();
+    match (error.reason(), detail.rsplit_once(" at line ")) {
+        (Reason::BadJson, Some((what, place))) => {
+            let is_ours = ["the ", "a noncharacter", "deeper"].iter().any(|start| what.starts_with(start));
+            let what = if is_ours { what } else { "not JSON" };
+            format!("{what} (line {})", place.replacen(" column", ", column", 1))
+        }
+        (Reason::UnknownDid, _) if detail.starts_with("did:web:") => {
+            format!(
+                "{detail}; fetch its document with --web, or add its card with `gambeson agent card --add FILE`"
+            )
+        }
+        (Reason::UnknownDid, _) if detail.starts_with("did:") => {
+            format!("{detail}; add its card with `gambeson agent card --add FILE`")
+        }
+        _ => detail.to_owned(),
     }
 }
 

@@ -80,7 +80,7 @@ impl Input {
             match self.read(&mut *piece) {
                 Ok(0) => return Ok(bytes),
                 Ok(n) if bytes.len() + n > limit => {
-                    return Err(Error::outside(format!("{}: too long for what it should be", self.name)));
+                    return Err(Error::outside(format!("{}: too long (more than {limit} bytes)", self.name)));
                 }
                 Ok(n) => bytes.extend_from_slice(&piece[..n]),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}

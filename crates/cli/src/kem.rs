@@ -100,5 +100,5 @@ fn decapsulate<P: ParameterSet>(
 }
 
 fn cannot(name: &str, algorithm: &str) -> Error {
-    Error::usage(format!("{name}: is an {algorithm} key, which encapsulates nothing"))
+    Error::usage(format!("{name}: is an {algorithm} key, which cannot encapsulate"))
 }

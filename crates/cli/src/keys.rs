@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Error> {
     let algorithm = pki_algorithm(options.alg);
     if algorithm.is_none() && options.format.is_some() {
-        return Err(Error::usage("an age identity has one form: no --format"));
+        return Err(Error::usage("an age identity has one form: leave out --format"));
     }
     let public_to_stdout = options.public.as_deref().is_some_and(is_stream);
     if is_stream(&options.out) && public_to_stdout {
@@ -128,14 +128,14 @@ pub(crate) fn convert(console: Console, options: &KeyConvert) -> Result<Status, 
     let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
     let name = file.name.clone();
     if file.encoding == Encoding::Age {
-        return Err(Error::usage(format!("{name}: an age key has one form")));
+        return Err(Error::usage(format!("{name}: an age key has one form: leave out --format and --form")));
     }
     let target = options.out.display().to_string();
     let (algorithm, bytes, access) = match &file.key {
         Key::Public(key) => {
             if options.encrypt || options.decrypt || options.form.is_some() {
                 return Err(Error::usage(format!(
-                    "{name}: is a public key: no --form, --encrypt or --decrypt"
+                    "{name}: is a public key: leave out --form, --encrypt and --decrypt"
                 )));
             }
             (key.algorithm(), Zeroizing::new(public_file(key, options.format)?), Access::Shared)
@@ -165,7 +165,7 @@ fn new_passphrase(options: &KeyConvert, file: &KeyFile) -> Result<Option<Passphr
         (None, false) => Ok(None),
         (Some(_), false) if options.decrypt => Ok(None),
         (Some(_), false) => Err(Error::usage(format!(
-            "{}: is encrypted: say --encrypt to keep it so, --decrypt to give that up",
+            "{}: is encrypted: --encrypt keeps the copy encrypted, --decrypt writes it without a passphrase",
             file.name
         ))),
         (old, true) => {
@@ -268,7 +268,7 @@ fn under_passphrase(content: &[u8], passphrase: &Passphrase) -> Result<Zeroizing
 
 pub(crate) fn passwd(console: Console, options: &KeyPasswd) -> Result<Status, Error> {
     if is_stream(&options.key) {
-        return Err(Error::usage("standard input is no file whose passphrase can be changed"));
+        return Err(Error::usage("the passphrase of standard input cannot be changed: name a file"));
     }
     let file = KeyFile::read(&options.key, options.passphrase.passphrase_fd)?;
     let name = file.name.clone();
@@ -295,7 +295,9 @@ fn public_file(key: &PublicKey, format: Option<Format>) -> Result<Vec<u8>, Error
         (PublicKey::Pki(key), Some(Format::Der)) => Ok(key.to_spki_der()),
         (PublicKey::Pki(key), _) => Ok(key.to_spki_pem().into_bytes()),
         (PublicKey::XWing(recipient), None) => Ok(format!("{recipient}\n").into_bytes()),
-        (PublicKey::XWing(_), Some(_)) => Err(Error::usage("an age recipient has one form: no --format")),
+        (PublicKey::XWing(_), Some(_)) => {
+            Err(Error::usage("an age recipient has one form: leave out --format"))
+        }
     }
 }
 

@@ -47,7 +47,8 @@ pub(crate) fn changed(new_fd: Option<u32>, what: &str) -> Result<Passphrase, Err
         None => asked_or(
             what,
             &format!(
-                "a new passphrase is needed and nobody can be asked: --new-passphrase-fd or {NEW_VARIABLE}"
+                "a new passphrase is needed and there is no terminal: give it with --new-passphrase-fd or \
+                     {NEW_VARIABLE}"
             ),
         ),
     }
@@ -94,8 +95,8 @@ fn judged(passphrase: Passphrase) -> Result<Passphrase, Error> {
     }
     if is_weak(&passphrase) {
         console::warn(format_args!(
-            "the passphrase is weak: whoever has the file can guess one of fewer than {FEW} characters, or of few different ones; six \
-             random words are strong"
+            "the passphrase is weak: one of fewer than {FEW} characters, or of few different ones, can be \
+                 guessed from the file; six random words are strong"
         ));
     }
     Ok(passphrase)
@@ -110,7 +111,7 @@ fn is_weak(passphrase: &str) -> bool {
 }
 
 fn nobody() -> String {
-    format!("a passphrase is needed and nobody can be asked: --passphrase-fd or {VARIABLE}")
+    format!("a passphrase is needed and there is no terminal: give it with --passphrase-fd or {VARIABLE}")
 }
 
 fn given(fd: Option<u32>) -> Result<Option<Passphrase>, Error> {

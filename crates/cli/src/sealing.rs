@@ -49,7 +49,9 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
 fn sealed_output(options: &Seal) -> Result<(Output, Format), Error> {
     let output = Output::create(&options.out, Access::Shared, options.force)?;
     if output.is_terminal() && !options.armor {
-        return Err(Error::usage("a sealed file is no text for a terminal: -a writes text, -o FILE a file"));
+        return Err(Error::usage(
+            "a sealed file is binary: write it to a file with -o FILE, or as text with -a",
+        ));
     }
     Ok((output, if options.armor { Format::Armored } else { Format::Binary }))
 }
@@ -89,7 +91,7 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     let bytes = match options.identities.is_empty() {
         true => {
             let ask = || passphrase::existing(options.passphrase.passphrase_fd, &name);
-            let advice = "name who opens it with -i IDENTITY";
+            let advice = "name the identity with -i FILE";
             identities::unlock(&name, bar.wrap_read(input), &mut output, advice, &ask)?
         }
         false => gambeson_age::open(identities.all(), bar.wrap_read(input), &mut output)

@@ -96,7 +96,7 @@ fn signer(options: &Verify) -> Result<Result<Signer, (&'static str, String)>, Er
         return Ok(Ok(Signer { key, name: format!("the holder of {name}"), file: name }));
     }
     let (Some(path), Some(roots)) = (&options.cert, &options.roots) else {
-        return Err(Error::usage("whose signature? --key, or --cert with --roots"));
+        return Err(Error::usage("the signer is missing: name it with --key, or with --cert and --roots"));
     };
     let roots = crate::cert::certificates(roots)?;
     let mut others = crate::cert::certificates(path)?;

@@ -119,7 +119,7 @@ mod reach {
             if let gambeson_slim::Error::NodeOptions(reason) = error {
                 return Error::usage(reason);
             }
-            let next = "is one running? gambeson slim up starts one, and tells what to set GAMBESON_SLIM to";
+            let next = "gambeson slim up starts one, and prints the value for GAMBESON_SLIM";
             Error::outside(format!("{error}; {next}")).because("no-node")
         })
     }
@@ -147,41 +147,43 @@ mod reach {
         use gambeson_slim::{Error, Quota, Reason};
         Some(match error {
             Error::Forked => {
-                "gambeson channel history tells both sides, and gambeson channel rejoin takes it"
+                "gambeson channel history shows both sides, and gambeson channel rejoin takes it"
             }
             Error::Full(Quota::Entries | Quota::Bytes) => {
-                "members make one where gambeson channel tail runs; who runs gambeson slim up can raise --channel"
+                "members make one where gambeson channel tail runs; the operator of gambeson slim up can raise \
+                     --channel"
             }
-            Error::Full(_) => "who runs gambeson slim up can raise --store, or give --keep and --keep-blobs",
+            Error::Full(_) => {
+                "the operator of gambeson slim up can raise --store, or set --keep and --keep-blobs"
+            }
             Error::NoNode(_)
             | Error::LinkBusy(_)
             | Error::LinkClosed
             | Error::Service(_)
-            | Error::WorkLost => "gambeson slim doctor tells what answers",
-            Error::NoCard(_) => {
-                "its agent tells that when it comes to the link: gambeson channel tail or join there"
-            }
+            | Error::WorkLost => "gambeson slim doctor checks the nodes and the delivery service",
+            Error::NoCard(_) => "its agent publishes them when it runs gambeson channel tail or join",
             Error::BlobMissing(_) | Error::BlobMismatch(_) => {
-                "who put it puts it again when asked and there; else gambeson channel rejoin begins from what is newer"
+                "its sender stores it again when it is online; else gambeson channel rejoin begins from a newer \
+                     state"
             }
             Error::BadStore => {
-                "is --home this agent's folder? Then what it had before is needed, or a copy of it"
+                "check that --home is this agent's folder; if it is, restore its files from a copy"
             }
-            Error::Store(_) => "is the disk full, or does another gambeson work in this folder?",
-            Error::Over => "somebody who may add members can invite it again",
+            Error::Store(_) => "check that the disk is not full, and that no other gambeson uses this folder",
+            Error::Over => "a member that may add members can invite it again",
             Error::TooLarge(_) => {
-                "in smaller pieces it goes: gambeson channel send --lines takes each line by itself"
+                "send smaller messages: gambeson channel send --lines sends each line by itself"
             }
             Error::NoReply(_) => "gambeson channel members --live lists who is behind",
             Error::Refused(refusal) => match refusal.reason() {
                 Reason::NotPermitted | Reason::Listener | Reason::TooLong | Reason::NoRejoin => {
-                    "gambeson channel policy shows what the rules allow whom, and who changes them"
+                    "gambeson channel policy shows which role may do what, and which changes the rules"
                 }
                 Reason::StaleCard | Reason::UnlistedKey | Reason::RevokedKey | Reason::ExpiredKeyPackage => {
-                    "its agent publishes what is new when it comes to the link: gambeson channel tail or join there"
+                    "its agent publishes a new one when it runs gambeson channel tail or join"
                 }
                 Reason::BadDelegation => {
-                    "who may invite makes a new one, for channel/invite on urn:gambeson:channel: and the id"
+                    "an agent that may invite makes a new one, for action channel/invite on urn:gambeson:channel:ID"
                 }
                 _ => return None,
             },

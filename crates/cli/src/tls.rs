@@ -75,7 +75,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
 fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<'static>, Error> {
     let (name, key) = KeyFile::read(path, passphrase_fd)?.private()?;
     let PrivateKey::Pki(key) = key else {
-        return Err(Error::usage(format!("{name}: a key of X-Wing signs no handshake")));
+        return Err(Error::usage(format!("{name}: is an X-Wing key, which cannot sign handshakes")));
     };
     // rustls takes the file into its own hands, and the provider wipes it there.
     let mut key = key.to_pkcs8_der(form_of(&key, None)).map_err(|error| pki_error(&name, error))?;
@@ -204,17 +204,17 @@ fn reason(error: &rustls::Error) -> (&'static str, &'static str) {
             | CertificateError::ExpiredContext { .. }
             | CertificateError::NotValidYet
             | CertificateError::NotValidYetContext { .. },
-        ) => ("a certificate is out of its time", "expired"),
+        ) => ("a certificate has expired or is not valid yet", "expired"),
         rustls::Error::InvalidCertificate(CertificateError::Revoked) => {
-            ("a certificate does not hold", "revoked")
+            ("a certificate is not valid", "revoked")
         }
         rustls::Error::InvalidCertificate(CertificateError::InvalidPurposeContext { .. }) => {
             ("a certificate is for another purpose", "purpose")
         }
         rustls::Error::InvalidCertificate(CertificateError::BadSignature) => {
-            ("a signature does not hold, or a root of the same name has another key", "bad-signature")
+            ("a signature is not valid, or a root of the same name has another key", "bad-signature")
         }
-        rustls::Error::InvalidCertificate(_) => ("a certificate does not hold", "bad-certificate"),
+        rustls::Error::InvalidCertificate(_) => ("a certificate is not valid", "bad-certificate"),
         rustls::Error::PeerIncompatible(_) => ("the two sides have nothing in common", "incompatible"),
         rustls::Error::AlertReceived(_) => ("the other side ended the handshake", "alert"),
         rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => ("this is not TLS", "not-tls"),

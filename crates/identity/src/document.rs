@@ -365,10 +365,7 @@ impl DidDocument {
         now: Timestamp,
     ) -> Result<&VerificationMethod> {
         let method = self.own(url).ok_or_else(|| {
-            Error::new(
-                Reason::UnknownKey,
-                format_args!("the document has no key #{} of its own", url.fragment()),
-            )
+            Error::new(Reason::UnknownKey, format_args!("the document has no key #{}", url.fragment()))
         })?;
         // A revoked key has lost its relationships: that it was revoked is the better answer.
         method.usable(now)?;

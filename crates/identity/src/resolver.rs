@@ -158,5 +158,5 @@ impl<F: Fetch, R: Resolver> Resolver for Web<F, R> {
 }
 
 fn unknown(did: &Did) -> Error {
-    Error::new(Reason::UnknownDid, format_args!("no card of {did} is known here"))
+    Error::new(Reason::UnknownDid, format_args!("{did} is unknown here"))
 }

@@ -20,17 +20,17 @@ pub fn explain(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(why) => of_certificate(why),
         Error::InappropriateMessage { got_type, .. } => {
-            format!("it sent a message that has no place here: {}", spelled(got_type))
+            format!("it sent an unexpected message: {}", spelled(got_type))
         }
         Error::InappropriateHandshakeMessage { got_type, .. } => {
-            format!("it sent a message of the handshake that has no place here: {}", spelled(got_type))
+            format!("it sent an unexpected message of the handshake: {}", spelled(got_type))
         }
-        Error::InvalidMessage(why) => format!("it sent a message that is malformed: {}", spelled(why)),
+        Error::InvalidMessage(why) => format!("it sent a malformed message: {}", spelled(why)),
         Error::PeerIncompatible(why) => spelled(why),
         Error::PeerMisbehaved(why) => format!("it broke the rules of TLS: {}", spelled(why)),
         Error::AlertReceived(alert) => format!("it sent the alert {}", alert_name(*alert)),
         Error::InvalidCertRevocationList(why) => {
-            format!("a revocation list does not hold: {}", spelled(why))
+            format!("a revocation list is not valid: {}", spelled(why))
         }
         Error::InvalidEncryptedClientHello(why) => {
             format!("the encrypted ClientHello failed: {}", spelled(why))
@@ -86,7 +86,7 @@ fn plain(why: &CertificateError) -> &'static str {
         CertificateError::Revoked => "it was revoked: it is in a revocation list of its issuer",
         CertificateError::UnhandledCriticalExtension => CRITICAL,
         CertificateError::UnknownIssuer => "its issuer is not known",
-        CertificateError::UnknownRevocationStatus => "nothing tells whether it was revoked",
+        CertificateError::UnknownRevocationStatus => "its revocation status is unknown",
         CertificateError::ExpiredRevocationList | CertificateError::ExpiredRevocationListContext { .. } => {
             "the revocation list of its issuer has expired"
         }
@@ -96,9 +96,9 @@ fn plain(why: &CertificateError) -> &'static str {
         }
         CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => OTHER_KEY,
         CertificateError::NotValidForName => "it is for another name",
-        CertificateError::InvalidOcspResponse => "the answer about its revocation does not hold",
+        CertificateError::InvalidOcspResponse => "the answer about its revocation is not valid",
         CertificateError::ApplicationVerificationFailure => "this program does not accept it",
-        _ => "it does not hold",
+        _ => "it is not valid",
     }
 }
 
@@ -114,7 +114,7 @@ fn of_webpki(found: &Found) -> String {
         Found::MalformedExtensions | Found::ExtensionValueInvalid => "it has a malformed extension",
         Found::SignatureAlgorithmMismatch => "it names two different signature algorithms",
         Found::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => OTHER_KEY,
-        found => return format!("it does not hold: {}", spelled(found)),
+        found => return format!("it is not valid: {}", spelled(found)),
     };
     words.to_owned()
 }

@@ -90,7 +90,7 @@ impl fmt::Display for Error {
             Self::TooLong { len } => {
                 write!(f, "cards of {len} bytes, where {} are read", crate::MAX_CARDS_LEN)
             }
-            Self::ClosedEarly => f.write_str("the other side went away before it said who it is"),
+            Self::ClosedEarly => f.write_str("the other side left before it authenticated"),
             Self::Truncated => f.write_str("the connection ended without a goodbye"),
             Self::OtherPeer { expected, found } => write!(f, "it is {found}, not {expected}"),
             Self::Identity(error) => f.write_str(error.detail()),
@@ -99,7 +99,7 @@ impl fmt::Display for Error {
                 write!(f, "the newest card of {did} is not known here, and was not sent")
             }
             Self::NotAdmitted(did) => write!(f, "{did} is not admitted here"),
-            Self::Busy => f.write_str("another agent came first"),
+            Self::Busy => f.write_str("another agent connected first"),
             Self::RefusedByPeer(code) => write!(f, "the other side refuses this agent: {code}"),
             Self::NotEstablished => f.write_str("there is no session yet"),
             Self::Closed => f.write_str("the session was closed on this side"),

@@ -167,11 +167,11 @@ impl fmt::Display for Error {
             Self::Full(quota) => fmt::Display::fmt(quota, f),
             Self::Malformed(what) => write!(f, "a frame for the delivery service is malformed: {what}"),
             Self::NotAllowed => {
-                f.write_str("the delivery service forgets by its own rules, not when it is asked")
+                f.write_str("the delivery service prunes by its own rules, not on request")
             }
             Self::Deadline(time) => write!(
                 f,
-                "the delivery service has not answered in {time:?}: does it run, and does it listen on this name?"
+                "the delivery service has not answered in {time:?}: check that it runs and listens on this name"
             ),
             Self::Simulation(what) => f.write_str(what),
             Self::LinkClosed => f.write_str("the link is closed"),
@@ -185,7 +185,7 @@ impl fmt::Display for Error {
             Self::Store(cause) => {
                 write!(f, "what is kept of the channels cannot be read or written: {cause}")
             }
-            Self::Over => f.write_str("this agent is in the channel no more"),
+            Self::Over => f.write_str("this agent is no longer in the channel"),
             Self::Forked => f.write_str(
                 "two states of the channel were seen; decide which holds: `rejoin` takes the one that the log shows here",
             ),
@@ -195,13 +195,13 @@ impl fmt::Display for Error {
             }
             Self::NoGateway(cause) => write!(f, "the gateway cannot listen: {cause}"),
             Self::BadToken => f.write_str("a token has 32 to 256 letters, digits, `-` or `_`"),
-            Self::NoReply(time) => write!(f, "nobody replied in {time:?}"),
+            Self::NoReply(time) => write!(f, "no reply came in {time:?}"),
             Self::NoKeyPackage(did) => {
-                write!(f, "{did} has published no key package that can be used; it does so when it comes to the link")
+                write!(f, "{did} has published no key package that can be used; its agent publishes them when it connects")
             }
-            Self::NoCard(did) => write!(f, "nobody told where the cards of {did} are"),
+            Self::NoCard(did) => write!(f, "the place of the cards of {did} is unknown"),
             Self::NoCheckpoint => f.write_str(
-                "the log has no checkpoint that is new enough; a member that is there makes one when it is asked",
+                "the log has no checkpoint that is new enough; a member that is online makes one on request",
             ),
             Self::WorkLost => f.write_str("a call of the delivery service was lost"),
             Self::NoRandomness => f.write_str("the system gives no randomness"),

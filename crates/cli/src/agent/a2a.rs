@@ -16,9 +16,7 @@ pub(super) fn a2a(session: &Session, command: &A2aCommand) -> Result<Status, Err
 
 fn sign(session: &Session, options: &A2aSign) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
-    let bad = |e: gambeson_identity::Error| {
-        Error::outside(format!("{}: {}", options.card.display(), e.detail())).because(e.reason().code())
-    };
+    let bad = |e: gambeson_identity::Error| Error::in_file(&options.card, &e);
     let mut card = strict::parse_object(&files::read_small(&options.card)?, a2a::MAX_CARD).map_err(bad)?;
     let (agent, _) = session.unlock()?;
     a2a::sign(&agent, &mut card).map_err(bad)?;

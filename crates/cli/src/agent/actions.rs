@@ -76,7 +76,8 @@ pub(super) struct Signed {
 impl Signed {
     pub(super) fn read(text: &[u8]) -> gambeson_identity::Result<Self> {
         let bad = || {
-            let what = "a signed action has the members action, signature, perhaps chain, and no other";
+            let what =
+                "a signed action has the members action and signature, optionally chain, and no others";
             gambeson_identity::Error::new(Reason::BadForm, what)
         };
         let mut file = strict::parse_object(text, MAX_ACTION + (1 << 20))?;
@@ -213,12 +214,12 @@ fn unasked(
 /// Reads what is to be done: `method`, and perhaps `name`, `arguments` and `params`.
 pub(super) fn call(path: &Path) -> Result<Call, Error> {
     let bad = |what: &str| Error::outside(format!("{}: {what}", path.display()));
-    let mut object = strict::parse_object(&files::read_small(path)?, MAX_ACTION)
-        .map_err(|e| bad(e.detail()).because(e.reason().code()))?;
+    let mut object =
+        strict::parse_object(&files::read_small(path)?, MAX_ACTION).map_err(|e| Error::in_file(path, &e))?;
     let mut text = |name: &str| match object.remove(name) {
         Some(Value::String(text)) => Ok(text),
         None if name == "name" => Ok(String::new()),
-        _ => Err(bad(&format!("{name:?} must be a text"))),
+        _ => Err(bad(&format!("{name:?} must be a string"))),
     };
     let (method, name) = (text("method")?, text("name")?);
     let mut members = |name: &str| match object.remove(name) {
@@ -229,6 +230,8 @@ pub(super) fn call(path: &Path) -> Result<Call, Error> {
     let (arguments, params) = (members("arguments")?, members("params")?);
     match object.keys().next() {
         None => Ok(Call { method, name, arguments, params }),
-        Some(name) => Err(bad(&format!("{name:?} is no part of a call: method, name, arguments, params"))),
+        Some(name) => Err(bad(&format!(
+            "{name:?} is not a member of a call (expected method, name, arguments or params)"
+        ))),
     }
 }

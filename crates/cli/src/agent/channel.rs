@@ -113,8 +113,7 @@ mod open {
         let ((me, log), store) = (me(session)?, store(session)?);
         let client = Client::new(link(nodes).await?, service(), Patience::default()).await.map_err(failed)?;
         client.ping().await.map_err(|error| {
-            let next =
-                "a node answers, but nobody on it is the delivery service: gambeson slim up starts one";
+            let next = "a node answers, but no delivery service runs on it: gambeson slim up starts one";
             Error::outside(format!("{error} ({next})")).because("no-delivery-service")
         })?;
         let services = Services::of(Arc::new(client));
@@ -151,9 +150,9 @@ mod open {
         let path = session.home.folder().join("channels.redb");
         open(&path).map_err(|error| {
             let (next, reason) = match error {
-                gambeson_slim::Error::BadStore => ("put a copy of it in its place", "bad-store"),
+                gambeson_slim::Error::BadStore => ("replace it with a copy", "bad-store"),
                 _ => (
-                    "an agent's channels are open in one program at a time: end the other (tail --talk also sends)",
+                    "another program has this agent's channels open: end it (channel tail --talk also sends)",
                     "channels-open",
                 ),
             };
@@ -176,11 +175,11 @@ mod open {
             )
             .because("no-channel")),
             (None, _) => Err(Error::usage(format!(
-                "the agent is in no channel {asked}; gambeson channel list tells in which it is"
+                "the agent is in no channel {asked}; gambeson channel list lists its channels"
             ))
             .because("no-channel")),
             _ => Err(Error::usage(
-                "the agent is in several channels: name one with --channel; gambeson channel list tells them",
+                "the agent is in several channels: name one with --channel; gambeson channel list lists them",
             )
             .because("several-channels")),
         }
@@ -252,7 +251,7 @@ mod open {
             let options = &options.others;
             let channel = self.current(&options.which).await?;
             channel.invite_by(&options.dids, &delegation).await.map_err(|error| {
-                let next = "who is to be invited must have run gambeson channel join once";
+                let next = "an agent can be invited once it has run gambeson channel join";
                 match error {
                     gambeson_slim::Error::NoKeyPackage(_) => {
                         Error::outside(format!("{error}; {next}")).because("no-key-package")
@@ -323,7 +322,7 @@ mod open {
                         let (id, from) = (invitation.channel.to_string(), one_line(&invitation.inviter));
                         console.report(
                             format_args!(
-                                "{from} says to invite to {id}; gambeson channel join --from {from} accepts"
+                                "{from} claims to invite to {id}; gambeson channel join --from {from} accepts"
                             ),
                             json!({"invitation": id, "from": invitation.inviter}),
                         )?;
@@ -339,8 +338,11 @@ mod open {
                         format!(" ({})", problems.join("; "))
                     };
                     let next = "the owner runs gambeson channel invite with this agent's DID: gambeson agent show --did";
-                    Err(Error::not_verified(format!("no invitation in {} s{why}; {next}", options.wait))
-                        .because("no-invitation"))
+                    Err(Error::not_verified(format!(
+                        "no invitation came within {} s{why}; {next}",
+                        options.wait
+                    ))
+                    .because("no-invitation"))
                 }
             }
         }
@@ -393,7 +395,7 @@ mod open {
             channel.rejoin().await.map_err(failed)?;
             let (id, epoch) = (channel.id().to_string(), channel.status().epoch);
             self.session.console.report(
-                format_args!("in {id} as the log shows it, epoch {epoch}"),
+                format_args!("rejoined {id} as the log shows it, epoch {epoch}"),
                 json!({"channel": id, "epoch": epoch}),
             )?;
             Ok(Status::Done)
@@ -405,10 +407,10 @@ mod open {
             let suite = tell::suite(status.suite);
             let authenticator = tell::hex(&status.authenticator);
             let verdict = if status.forked {
-                "FORKED: the log shows others another channel, or a member lies; gambeson channel history tells both sides, \
-                 rejoin decides for the log's, and remove takes out who lies"
+                "FORKED: the log shows other members another channel, or a member lies; gambeson channel \
+                     history shows both sides, rejoin takes the log's side, and remove removes a member that lies"
             } else {
-                "one channel as far as this agent has heard; members with the same authenticator are in the same"
+                "no fork is known to this agent; members with the same authenticator are in the same channel"
             };
             let about = format!("epoch {}, {suite}, authenticator {authenticator}", status.epoch);
             self.session.console.report_lines(

@@ -24,12 +24,10 @@ pub(super) fn cred(session: &Session, command: &CredCommand) -> Result<Status, E
 
 fn issue(session: &Session, options: &CredIssue) -> Result<Status, Error> {
     files::refuse_existing(&options.out, options.force)?;
-    let mut claims =
-        strict::parse_object(&files::read_small(&options.claims)?, MAX_CREDENTIAL).map_err(|e| {
-            Error::outside(format!("{}: {}", options.claims.display(), e.detail())).because(e.reason().code())
-        })?;
+    let mut claims = strict::parse_object(&files::read_small(&options.claims)?, MAX_CREDENTIAL)
+        .map_err(|e| Error::in_file(&options.claims, &e))?;
     if claims.insert("id".into(), options.subject.as_str().into()).is_some() {
-        return Err(Error::usage("the claims name their subject (id): --subject does"));
+        return Err(Error::usage("the claims have an id: name the subject with --subject instead"));
     }
     let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
@@ -117,7 +115,7 @@ fn keep(session: &Session, name: &str, secured: &str) -> Result<(), Error> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if name.is_empty() || name.len() > 128 || name.starts_with('.') || !name.bytes().all(plain) {
         return Err(Error::usage(
-            "--keep: a name has 1 to 128 letters, digits, dots, hyphens, and begins with no dot",
+            "--keep: a name has 1 to 128 letters, digits, dots and hyphens, and does not begin with a dot",
         ));
     }
     let _lock = session.home.lock()?;
@@ -130,9 +128,8 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     // Of a chain of delegation it is the last link.
     let secured = secured.lines().last().unwrap_or_default();
     // It is not verified: that its entry is one of this agent's list is what counts.
-    let credential = unverified(secured, MAX_CREDENTIAL).map_err(|e| {
-        Error::outside(format!("{}: {}", options.credential.display(), e.detail())).because(e.reason().code())
-    })?;
+    let credential =
+        unverified(secured, MAX_CREDENTIAL).map_err(|e| Error::in_file(&options.credential, &e))?;
     let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
     let mut own = OwnList::open(session)?;
@@ -150,7 +147,7 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
     session.console.report_lines(
         [
             format!("{}: {state}", options.credential.display()),
-            "others learn it with the list of: gambeson agent cred status".to_owned(),
+            "others learn of it from the list that gambeson agent cred status writes".to_owned(),
         ],
         json!({"revoked": options.credential.display().to_string(), "fresh": fresh}),
     )?;
@@ -179,7 +176,7 @@ fn catch_up(session: &Session, list: &str) -> Result<Option<Status>, Error> {
     own.keep(session, &agent)?;
     let url = signed.url();
     session.console.report(
-        format_args!("{}, not known here before: {url}", counted(fresh, "revocation")),
+        format_args!("{} new in the list {url}", counted(fresh, "revocation")),
         json!({"verified": true, "list": url, "fresh": fresh}),
     )?;
     Ok(Some(Status::Done))
@@ -195,9 +192,10 @@ fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
         return match status::learn(session, &list) {
             Ok(kept) => {
                 let url = kept?;
-                session
-                    .console
-                    .report(format_args!("known: {url}"), json!({"verified": true, "list": url}))?;
+                session.console.report(
+                    format_args!("stored the status list {url}"),
+                    json!({"verified": true, "list": url}),
+                )?;
                 Ok(Status::Done)
             }
             Err(error) => session.refused(&error),

@@ -131,7 +131,7 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
     }
     lines.push(lists.text());
     if options.root.is_none() {
-        lines.push("root NOT checked: --root names the one that must have granted first".to_owned());
+        lines.push("root NOT checked: name the expected root with --root".to_owned());
     }
     let granted: Vec<Value> = chain.links().iter().map(members).collect();
     let mut report = json!({"path": path, "links": if details { granted } else { Vec::new() }});
@@ -199,9 +199,7 @@ pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Er
     files::refuse_existing(&options.out, options.force)?;
     let file = files::read_small(&options.action)?;
     let action = super::actions::Signed::read(&file).and_then(|signed| Action::from_json(&signed.action));
-    let action = action.map_err(|e| {
-        Error::outside(format!("{}: {}", options.action.display(), e.detail())).because(e.reason().code())
-    })?;
+    let action = action.map_err(|e| Error::in_file(&options.action, &e))?;
     let arguments = Value::from(action.call().arguments.clone());
     session.console.show_before_signing(&[
         format!(

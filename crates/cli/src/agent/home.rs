@@ -62,7 +62,9 @@ impl Home {
             (Some(folder), _) => folder.to_path_buf(),
             (None, Some(folder)) if !folder.is_empty() => folder.into(),
             _ => choose_base_strategy()
-                .map_err(|_| Error::usage("where is the agent's folder? --home or GAMBESON_HOME"))?
+                .map_err(|_| {
+                    Error::usage("the agent's folder is unknown: name it with --home or GAMBESON_HOME")
+                })?
                 .data_dir()
                 .join("gambeson/agent"),
         };
@@ -174,8 +176,8 @@ impl Home {
             Some(name) if owner.as_ref() != Some(did) => {
                 let whose = owner.map(|owner| format!(" of {owner}")).unwrap_or_default();
                 let message = format!(
-                    "{}: there is {name}{whose}, and no seed: what is left of an agent that was not made to its end; remove it, \
-                     or name another folder with --home",
+                    "{}: has {name}{whose} and no seed, as an interrupted agent init leaves it; remove it, or name \
+                         another folder with --home",
                     self.0.display()
                 );
                 Err(Error::outside(message).because("leftovers"))
@@ -188,7 +190,7 @@ impl Home {
     pub(super) fn refuse_existing(&self) -> Result<(), Error> {
         match self.seed().exists() {
             true => Err(Error::outside(format!(
-                "{}: there is an agent already, whose seed nothing replaces; --home names another folder",
+                "{}: there is an agent already, whose seed is never replaced; name another folder with --home",
                 self.0.display()
             ))),
             false => Ok(()),

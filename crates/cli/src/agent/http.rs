@@ -59,7 +59,7 @@ impl Request {
 
     /// The target URI (RFC 9110, §7.1).
     fn uri(&self) -> Result<String, String> {
-        let host = self.field("host").ok_or("no Host")?.trim();
+        let host = self.field("host").ok_or("it has no field Host")?.trim();
         if !self.target.starts_with('/') {
             return match is_authority_of(&self.target, host) {
                 true => Ok(self.target.clone()),
@@ -107,7 +107,7 @@ impl Whole {
         let bytes = files::read_at_most(path, MAX_MESSAGE)?.to_vec();
         let bad =
             |why: String| Error::outside(format!("{}: not a message of HTTP/1.1: {why}", path.display()));
-        let no_end = || bad("it has no end".to_owned());
+        let no_end = || bad("its head is not complete".to_owned());
         if bytes.starts_with(b"HTTP/") {
             let (status, fields, content) = response(&bytes).map_err(bad)?.ok_or_else(no_end)?;
             let is_bodiless = matches!(status, 100..=199 | 204 | 304);
@@ -187,7 +187,7 @@ fn response(bytes: &[u8]) -> Result<Option<(u16, Fields, usize)>, String> {
     let httparse::Status::Complete(content) = response.parse(bytes).map_err(told)? else {
         return Ok(None);
     };
-    let status = response.code.ok_or("no status")?;
+    let status = response.code.ok_or("it has no status")?;
     Ok(Some((status, fields(response.headers)?, content)))
 }
 
@@ -205,13 +205,13 @@ fn read(path: &Path, request: Option<&Path>) -> Result<(Whole, Option<Whole>), E
     let mut whole = Whole::read(path)?;
     let Some(request) = request else { return Ok((whole, None)) };
     if !whole.is_response() {
-        let message = format!("--request names what a response answers, and {} is a request", path.display());
+        let message = format!("--request is for responses, and {} is a request", path.display());
         return Err(Error::usage(message));
     }
     let answered = Whole::read(request)?;
     match &answered.start {
         Start::Response(_) => {
-            Err(Error::outside(format!("{}: is a response, and no request", request.display())))
+            Err(Error::outside(format!("{}: is a response, not a request", request.display())))
         }
         Start::Request { method, .. } => {
             whole.is_bodiless |= method == "HEAD";

@@ -313,7 +313,7 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
                 log.newest().validity().1,
                 if names.is_empty() { "did".to_owned() } else { format!("did, {}", names.join(", ")) },
             ),
-            "others learn it with: gambeson agent card --add".to_owned(),
+            "others store it with: gambeson agent card --add".to_owned(),
         ],
         json!({"did": log.did().as_str(), "rotated": names, "card": about_card(&log)}),
     )?;

@@ -75,23 +75,26 @@ impl Ledger for Book {
         for spend in spends {
             let id = crate::harness::hex(spend.id.as_bytes());
             if spend.until.0 < newest {
-                let why = "the grant is over by the latest clock that was seen here";
+                let why = "the grant had expired at the latest time that was seen here";
                 return Err(Refusal::new(Reason::Expired, why));
             }
             let so_far = after.get(&id).or_else(|| self.grants.get(&id));
             let [calls, costs, _] = so_far.copied().unwrap_or_default();
             let (calls, costs) = (calls + 1, costs.saturating_add(spend.cost));
             if spend.calls.is_some_and(|most| calls > most) {
-                return Err(Refusal::new(Reason::OverCount, "every call that was granted is used up"));
+                return Err(Refusal::new(Reason::OverCount, "all granted calls are used up"));
             }
             if spend.budget.is_some_and(|most| costs > most) {
-                return Err(Refusal::new(Reason::OverBudget, "the cost is more than what is left"));
+                return Err(Refusal::new(Reason::OverBudget, "the cost exceeds the remaining budget"));
             }
             after.insert(id, [calls, costs, spend.until.0]);
         }
         let new = after.keys().filter(|id| !self.grants.contains_key(*id)).count();
         if self.grants.len() + new > CAPACITY {
-            return Err(Refusal::new(Reason::CacheFull, format_args!("{CAPACITY} grants are remembered")));
+            return Err(Refusal::new(
+                Reason::CacheFull,
+                format_args!("the ledger is full ({CAPACITY} grants)"),
+            ));
         }
         self.grants.extend(after);
         Ok(())

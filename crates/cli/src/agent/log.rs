@@ -32,7 +32,10 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
         }
     }
     if let Some(long) = entries.iter().find(|entry| entry.len() > MAX_ENTRY) {
-        return Err(Error::usage(format!("an entry of {} bytes: at most {MAX_ENTRY}", long.len())));
+        return Err(Error::usage(format!(
+            "an entry has {} bytes, at most {MAX_ENTRY} are allowed",
+            long.len()
+        )));
     }
     let _lock = session.home.lock()?;
     let (agent, _) = session.unlock()?;
@@ -42,8 +45,8 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
     let begun = folder(session, &url).join("checkpoint").exists();
     if !begun && session.home.recovered()?.is_some_and(|key| key == origin) {
         let message = format!(
-            "{}: this agent was made again without its log, and a second one under the key {origin} would contradict it; put \
-             its files back, or let gambeson agent rotate log begin another",
+            "{}: this agent was recovered without its log, and a second log under the key {origin} would \
+                 contradict it; restore its files, or begin another log with gambeson agent rotate log",
             folder(session, &url).display()
         );
         return Err(Error::outside(message).because("no-log"));
@@ -125,7 +128,7 @@ fn show(session: &Session) -> Result<Status, Error> {
     match log.audit() {
         Ok(()) => {
             let about = counted(checkpoint.size, "entry");
-            let about = format!("{about}, root {root}; every entry and every hash fits");
+            let about = format!("{about}, root {root}; all entries and hashes were verified");
             session.console.report_lines(
                 [&checkpoint.origin, &about],
                 json!({"verified": true, "log": checkpoint.origin, "size": checkpoint.size, "root": root}),

@@ -28,8 +28,8 @@ pub(super) fn recover(session: &Session, options: &Recover) -> Result<Status, Er
     Agent::recover(again(&seed)?, &log).map_err(Error::refused)?;
     session.home.recreate(&seed, &log, session.passphrase_fd, || Ok(()))?;
     session.console.say(
-        "what was revoked, used up of delegations and taken once is not here: if there is a backup, gambeson agent restore \
-         brings it",
+        "revocations, used delegations and accepted one-time messages are not recovered: if there is a \
+             backup, gambeson agent restore restores them",
     )?;
     identity::made(session, &log)
 }
@@ -66,7 +66,7 @@ fn of_shares(source: &SeedSource) -> Result<MasterSeed, Error> {
 
 #[cfg(not(feature = "shares"))]
 fn of_shares(_: &SeedSource) -> Result<MasterSeed, Error> {
-    Err(Error::usage("where is the seed? --words or --age"))
+    Err(Error::usage("the seed is missing: name it with --words, --age or --shares"))
 }
 
 /// Text that is wiped when dropped.
@@ -176,8 +176,9 @@ fn add_objects(session: &Session, backup: &mut Backup, named: Option<&Path>) -> 
         let Some(object) = objects.get(&id).map_err(of_objects)? else { continue };
         total += object.len();
         if total > MAX_ARCHIVE {
-            let message =
-                format!("the memory objects have more than {MAX_ARCHIVE} bytes, the most of a backup");
+            let message = format!(
+                "the memory objects have more than {MAX_ARCHIVE} bytes, the most that a backup holds"
+            );
             return Err(Error::usage(message).because(Reason::TooLarge.code()));
         }
         backup.add_object(&object).map_err(of_objects)?;
@@ -215,7 +216,7 @@ pub(super) fn restore(session: &Session, options: &Restore) -> Result<Status, Er
 fn newest_cards(backup: &Backup, newer: Option<&Path>) -> Result<CardLog, Error> {
     let kept = backup.cards().map_err(Error::refused)?;
     let Some(path) = newer else {
-        return kept.ok_or_else(|| Error::outside("the backup holds no cards; --cards names them"));
+        return kept.ok_or_else(|| Error::outside("the backup holds no cards; name them with --cards"));
     };
     let newer = identity::read_cards(path)?.map_err(Error::refused)?;
     let mut store = CardStore::default();
@@ -266,14 +267,16 @@ fn tell_restored(session: &Session, backup: &Backup, log: &CardLog) -> Result<St
     ))?;
     session.console.say_lines([
         format!(
-            "what was revoked, used up and taken after {made} is not in it: gambeson agent cred status --add takes over \
-             what a newer list of this agent has"
+            "revocations and uses after {made} are not in it: gambeson agent cred status --add takes over \
+                 the revocations of a newer list of this agent"
         ),
         format!(
-            "if others know a newer card than {card}, do not rotate: make the agent again with --cards, since nobody takes \
-             two cards of one number"
+            "if others know a newer card than {card}, do not rotate: restore the agent again with --cards, \
+                 since a second card of one number is refused"
         ),
-        "audit logs are not in it: put the folder log back, or let gambeson agent rotate log begin another".to_owned(),
+        "audit logs are not in it: restore the folder log, or begin another log with gambeson agent \
+             rotate log"
+            .to_owned(),
     ])?;
     let of = json!({
         "made": made.to_string(), "credentials": credentials, "objects": objects, "state": state,

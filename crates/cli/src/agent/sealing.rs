@@ -67,7 +67,8 @@ pub(super) fn open(session: &Session, options: &AgentOpen) -> Result<Status, Err
 fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Status, Error> {
     let name = input.name().to_owned();
     if let Some(did) = &options.from {
-        let message = format!("{name}: an age file tells nobody who sealed it, so not that it was {did}");
+        let message =
+            format!("{name}: an age file does not name its sender, so --from {did} cannot be checked");
         return Err(Error::not_verified(message).because("unsecured"));
     }
     let (agent, _) = session.unlock()?;
@@ -84,7 +85,7 @@ fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Stat
     bar.finish_and_clear();
     session.console.report(
         format_args!(
-            "opened {name}, an age file, which tells nobody who sealed it: {} in {target}",
+            "opened {name}, an age file, which does not name its sender: {} in {target}",
             counted(bytes, "byte")
         ),
         json!({"opened": name, "form": "age", "bytes": bytes, "out": target}),
@@ -102,7 +103,8 @@ fn open_sealed(session: &Session, options: &AgentOpen, input: Input) -> Result<S
     let opened = sealed::open_from(&agent, &envelope, permitted, &session.resolver(), &mut seen, session.now);
     let opened = opened.map_err(|error| match (error.reason(), &options.from) {
         (Reason::NotPermitted, Some(from)) => {
-            Error::not_verified(format!("not from {from}: {}", error.detail())).because("other-signer")
+            Error::not_verified(format!("the sender is not {from}: {}", crate::error::words(&error)))
+                .because("other-signer")
         }
         _ => Error::refused(error),
     })?;

@@ -67,15 +67,15 @@ impl ReplayCache for Seen {
         self.newest = self.newest.max(now.0);
         let newest = self.newest;
         if until.0 < newest {
-            let why = "its time is over by the latest clock that was seen here";
+            let why = "it had expired at the latest time that was seen here";
             return Err(Refusal::new(Reason::Expired, why));
         }
         self.until.retain(|_, until| *until >= newest);
         if self.until.contains_key(&id) {
-            return Err(Refusal::new(Reason::Replayed, "it was taken before"));
+            return Err(Refusal::new(Reason::Replayed, "it was accepted before"));
         }
         if self.until.len() >= CAPACITY {
-            let why = format_args!("{CAPACITY} were taken and have not expired");
+            let why = format_args!("the memory is full: {CAPACITY} messages have not expired");
             return Err(Refusal::new(Reason::CacheFull, why));
         }
         self.until.insert(id, until.0);

@@ -228,7 +228,7 @@ fn establish(
 ) -> Result<Peer, Error> {
     let wire = |error: io::Error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            Error::not_verified("the other side does not say who it is").because("too-slow")
+            Error::not_verified("the other side did not authenticate in time").because("too-slow")
         }
         _ => wire(error),
     };
@@ -442,7 +442,7 @@ impl Line {
 fn send(line: &Line, mut source: Source) -> Result<(), Error> {
     let mut buffer = vec![0; 16 << 10];
     loop {
-        match source.read(&mut buffer).map_err(|e| Error::stream(&"what is sent", &e))? {
+        match source.read(&mut buffer).map_err(|e| Error::stream(&"the input", &e))? {
             0 => return line.say(None),
             count => line.say(Some(&buffer[..count]))?,
         }

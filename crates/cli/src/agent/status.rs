@@ -37,9 +37,9 @@ impl OwnList {
     pub(super) fn open(session: &Session) -> Result<Self, Error> {
         Self::find(session)?.ok_or_else(|| {
             let message = format!(
-                "{}: the status list of this agent is not here, and an empty one in its place would make good what was \
-                 revoked; gambeson agent restore brings it back with a backup, gambeson agent cred status --begin-anew begins \
-                 another under another URL",
+                "{}: the status list of this agent is missing, and an empty one would undo its revocations; \
+                     gambeson agent restore restores it from a backup, gambeson agent cred status --begin-anew \
+                     begins another under another URL",
                 path(session).display()
             );
             Error::outside(message).because("no-status-list")
@@ -61,7 +61,7 @@ impl OwnList {
     pub(super) fn begin_anew(session: &Session) -> Result<Self, Error> {
         match Self::kept(session)? {
             None => Self::empty(format!("{}/status/{}", session.home.owner()?, session.now.0)),
-            Some(list) => Err(Error::usage(format!("there is a list already, {}", list.url))),
+            Some(list) => Err(Error::usage(format!("there is a status list already, {}", list.url))),
         }
     }
 
@@ -131,7 +131,8 @@ impl OwnList {
     pub(super) fn take(&mut self, until: Timestamp) -> Result<StatusEntry, Error> {
         if self.given.len() >= self.list.entries() / 2 {
             return Err(Error::outside(
-                "half of the status list is given out, and for good, since no entry is used twice: another agent must issue on",
+                "the status list is full: half of its entries are assigned, and none is used twice; issue with \
+                     another agent",
             ));
         }
         loop {
@@ -152,7 +153,7 @@ impl OwnList {
             entry["statusListIndex"].as_str().filter(|_| entry["statusListCredential"] == self.url.as_str());
         let index: Option<usize> = index.and_then(|index| index.parse().ok());
         // A list out of a backup does not know what was given out after it.
-        self.set(index.ok_or_else(|| Error::usage("its status is no entry of this agent's list"))?)
+        self.set(index.ok_or_else(|| Error::usage("its status is not an entry of this agent's list"))?)
     }
 
     /// Writes the list down, and signs it.

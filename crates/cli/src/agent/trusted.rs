@@ -37,7 +37,7 @@ fn way_to(path: &Path) -> Result<Option<PathBuf>, Error> {
             at = next;
             continue;
         }
-        refuse_owner(&next, &metadata, "is a symbolic link of another user, who can let it lead elsewhere")?;
+        refuse_owner(&next, &metadata, "is a symbolic link of another user, who can redirect it")?;
         links += 1;
         if links > MAX_LINKS {
             return Err(Error::outside(format!("{}: too many symbolic links", path.display())));

@@ -79,7 +79,7 @@ async fn receive(head: &Parts, body: Incoming) -> Result<Bytes, String> {
     let content = Limited::new(body, MAX_PRESENTATION).collect().await;
     content.map(Collected::to_bytes).map_err(|error| match error.is::<LengthLimitError>() {
         true => "the content is too long".to_owned(),
-        false => format!("the content did not come: {error}"),
+        false => format!("the content could not be read: {error}"),
     })
 }
 
@@ -133,7 +133,7 @@ fn respond(session: &Session, agent: &Agent, form: Form, request: &Parts, conten
         _ => return (404, json!({"errors": ["there is no such endpoint"]})),
     };
     match (&request.method, is_local(request), is_json(&request.headers)) {
-        (_, false, _) => (403, json!({"errors": ["this endpoint answers programs on this machine"]})),
+        (_, false, _) => (403, json!({"errors": ["this endpoint answers only programs on this machine"]})),
         (&Method::POST, _, false) => (415, json!({"errors": ["this endpoint takes application/json"]})),
         (&Method::POST, ..) => answer(&api, content, now),
         _ => (405, json!({"errors": ["this endpoint takes POST"]})),

@@ -72,7 +72,7 @@ impl Fetch for Https {
             Failure::Cut => refused(&"the answer was cut off"),
             Failure::NotHttp(why) => refused(&format_args!("the answer is not HTTP/1.1: {why}")),
             Failure::Coded(coding) => {
-                refused(&format_args!("its content is coded as {coding:?}, and only identity was asked for"))
+                refused(&format_args!("its content has the coding {coding:?}, which was not asked for"))
             }
             Failure::Other(error) => refused(&error),
         })?;
@@ -80,7 +80,7 @@ impl Fetch for Https {
             status if status == 200 => Ok(answer.body),
             // Whoever can answer for the host can answer at the address itself.
             status if status.is_redirection() => {
-                Err(refused(&format_args!("status {status}, and nothing that redirects is followed")))
+                Err(refused(&format_args!("status {status}; redirects are not followed")))
             }
             status => Err(refused(&format_args!("status {status}"))),
         }

@@ -43,7 +43,7 @@ pub struct Who {
     /// Trust the certificates of this PEM file for did:web, in place of Mozilla's [default: GAMBESON_WEB_ROOTS, if it is set]
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "PEM")]
     pub web_roots: Option<PathBuf>,
-    /// Take this for the present time, such as 2026-11-22T07:00:00Z [default: the clock's]
+    /// Use this as the present time, such as 2026-11-22T07:00:00Z [default: the clock's]
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "TIME")]
     pub at: Option<Timestamp>,
 }
@@ -64,11 +64,11 @@ pub struct Agent {
 pub enum AgentCommand {
     /// Make an agent: a seed under a passphrase, a DID, an identity card
     Init(Init),
-    /// Make an agent again from its seed: from words, an age file, or shares
+    /// Recover an agent from its seed: from words, an age file, or shares
     Recover(Recover),
-    /// Tell who the agent is, which keys it has, and its age recipient
+    /// Show the agent's DID, its keys and its age recipient
     Show(Show),
-    /// Write the agent's identity card, or learn those of others
+    /// Write the agent's identity card, or store those of others
     Card(Card),
     /// Replace keys, and sign the next identity card
     Rotate(Rotate),
@@ -89,10 +89,10 @@ pub enum AgentCommand {
     /// Issue, verify and revoke credentials
     #[command(subcommand)]
     Cred(CredCommand),
-    /// Hand on what the agent may do, and never more
+    /// Delegate rights of the agent to other agents
     #[command(subcommand)]
     Delegate(DelegateCommand),
-    /// Say yes to one exact action of another agent
+    /// Approve one exact action of another agent
     Approve(Approve),
     /// Sign and verify tool calls
     #[command(subcommand)]
@@ -106,12 +106,12 @@ pub enum AgentCommand {
     /// Keep an append-only audit log, and prove what is in it
     #[command(subcommand)]
     Log(LogCommand),
-    /// Keep bytes under the name that their hash gives them; backups have them
+    /// Store bytes under the name of their hash; backups include them
     #[command(subcommand)]
     Memory(MemoryCommand),
     /// Seal the agent's cards, credentials and memory objects to itself
     Backup(AgentBackup),
-    /// Make an agent again from its seed and a backup
+    /// Restore an agent from its seed and a backup
     Restore(Restore),
     /// Serve the VC API on 127.0.0.1, for the test suites of the W3C
     VcApi(VcApi),

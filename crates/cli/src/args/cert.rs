@@ -16,13 +16,13 @@ pub enum CertCommand {
     Csr(CertCsr),
     /// Sign a request, or a public key, as an authority
     Sign(CertSign),
-    /// Tell what a certificate, a request or a revocation list says
+    /// Show a certificate, a request or a revocation list
     Show(CertShow),
     /// Verify a certificate and the chain that leads to a root
     Verify(CertVerify),
     /// Make a list of revoked certificates
     Crl(CertCrl),
-    /// Put a key and its chain into one file under a passphrase (PKCS#12), for programs that want them so
+    /// Put a key and its chain into one file under a passphrase (PKCS#12), for programs that need this form
     Pkcs12(CertPkcs12),
 }
 
@@ -74,7 +74,7 @@ pub struct Subject {
 /// Where what is signed goes.
 #[derive(Debug, Args)]
 pub struct Output {
-    /// Where it goes
+    /// The file to write
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -91,7 +91,7 @@ pub struct CertNew {
     /// The algorithm of all keys; composites such as mldsa87-ed448 need --preset fully-hybrid of `tls get`, or drafts in other programs
     #[arg(long, value_enum, ignore_case = true, default_value = "ml-dsa-65")]
     pub alg: Algorithm,
-    /// How many certificates stand in the chain: 1 signs itself, 2 is a root and a server, 3 has an authority between
+    /// The number of certificates in the chain: 1 signs itself, 2 is a root and a server, 3 has an authority between
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]
     pub levels: u8,
     /// The folder for root.pem, authority.pem, server.pem (with the chain that a server sends) and their keys
@@ -100,7 +100,7 @@ pub struct CertNew {
     /// Who the server is [default: localhost, 127.0.0.1 and ::1, for server and client]
     #[command(flatten)]
     pub subject: Subject,
-    /// For how many days the server's certificate is valid
+    /// Days for which the server's certificate is valid
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub days: u32,
     /// Protect the keys of the authorities with a passphrase; that of the server stays without one, for servers to read
@@ -150,10 +150,10 @@ pub struct CertSign {
     /// Make the subject an authority, whatever the request says
     #[arg(long)]
     pub authority: bool,
-    /// How many authorities may stand below this one [default: as many as the request asks for, else any number]
+    /// The number of authorities that may stand below this one [default: as many as the request asks for, else any number]
     #[arg(long, value_name = "N", requires = "authority")]
     pub path_length: Option<u8>,
-    /// For how many days it is valid
+    /// Days for which it is valid
     #[arg(long, value_name = "N", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub days: u32,
     /// Where the certificate goes, and what opens the key
@@ -178,7 +178,7 @@ pub struct CertVerify {
     /// The roots that are trusted
     #[arg(long, value_name = "FILE")]
     pub roots: PathBuf,
-    /// Certificates of authorities between (may be given again)
+    /// Certificates of intermediate authorities (may be given again)
     #[arg(long = "others", value_name = "FILE")]
     pub others: Vec<PathBuf>,
     /// The name that is expected
@@ -210,13 +210,13 @@ pub struct CertCrl {
     /// A certificate of that authority to revoke (may be given again)
     #[arg(long = "revoke", value_name = "CERT")]
     pub certificates: Vec<PathBuf>,
-    /// Why these are revoked
+    /// The reason of the revocation
     #[arg(long, value_enum, requires = "certificates")]
     pub reason: Option<Reason>,
     /// The list before this one: what it revokes stays revoked, and the number goes on
     #[arg(long, value_name = "FILE")]
     pub previous: Option<PathBuf>,
-    /// In how many days there will be a newer list
+    /// Days until the next list
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=3650))]
     pub days: u32,
     /// Where the list goes, and what opens the key
@@ -236,13 +236,13 @@ pub struct CertPkcs12 {
     /// More certificates of the chain (may be given again)
     #[arg(long = "others", value_name = "FILE")]
     pub others: Vec<PathBuf>,
-    /// What the entry is called in the file [default: the certificate's subject]
+    /// The name of the entry in the file [default: the certificate's subject]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// What of the private key to write [default: the seed; the expanded key where the seed is not known]
+    /// The form of the private key [default: the seed; the expanded key where the seed is not known]
     #[arg(long, value_enum)]
     pub form: Option<KeyForm>,
-    /// Where the file goes; only its owner may read it
+    /// The file to write; only its owner may read it
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
     /// Read the passphrase of the new file from this file descriptor (else it is that of the key, or asked for)
@@ -259,16 +259,16 @@ pub struct CertPkcs12 {
 /// Why a certificate is revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Reason {
-    /// Others have its key
+    /// Its key was compromised
     KeyCompromise,
-    /// Others have the authority's key
+    /// The authority's key was compromised
     CaCompromise,
-    /// The subject is another one now
+    /// The subject's name or other data changed
     AffiliationChanged,
-    /// There is a newer certificate
+    /// A newer certificate replaces it
     Superseded,
-    /// It is not needed any more
+    /// It is no longer needed
     CessationOfOperation,
-    /// The subject may not do this any more
+    /// A right of the subject was withdrawn
     PrivilegeWithdrawn,
 }

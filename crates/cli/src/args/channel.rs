@@ -17,8 +17,8 @@ pub struct Channel {
     /// Which nodes
     #[command(flatten)]
     pub nodes: Nodes,
-    /// Hear an answer after what it answers: each message waits for those that its sender had heard. Agents that say it speak and hear so,
-    /// in each command that they say it to
+    /// Deliver messages in causal order: each waits for those that its sender had received. An agent uses it in all of its commands,
+    /// and among agents that use it
     #[arg(long, global = true)]
     pub causal: bool,
     /// What to do
@@ -35,15 +35,15 @@ pub enum ChannelCommand {
     Invite(Invite),
     /// Wait for an invitation, and accept it if it is from one of these agents
     Join(Join),
-    /// Say what comes on standard input, as one message or line by line
+    /// Send standard input as one message, or one message per line
     Send(Send),
-    /// Show what is said and what happens, until Ctrl-C
+    /// Show messages and events until Ctrl-C
     Tail(Tail),
     /// List the channels of the agent, from its store
     List,
     /// List the members of a channel, from the agent's store
     Members(Read),
-    /// Decide for what the log shows: after a fork, or to come back from outside
+    /// Take the state that the log shows: after a fork, or to come back
     Rejoin(Which),
     /// Leave a channel
     Leave(Which),
@@ -51,13 +51,13 @@ pub enum ChannelCommand {
     Close(Which),
     /// Remove members
     Remove(Others),
-    /// Take new keys: what leaked before helps nobody after it
+    /// Rotate this member's keys (MLS update); earlier leaks do not reveal later messages
     Rotate(Which),
     /// Show messages and events of a channel, from the agent's store
     History(History),
     /// Show the rules of a channel, from the agent's store, or change them
     Policy(PolicyOf),
-    /// Read the log to its end, and tell what members compare to see that they are in the same channel
+    /// Read the log to its end, and show the authenticator, which is equal for members in the same channel
     Verify(Which),
     /// Write the history in the agent's store into a file, one JSON object a line
     Export(Export),
@@ -103,26 +103,26 @@ pub enum RoleName {
 /// What a policy says of who may do what, besides the roles themselves; what is not given stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Rights {
-    /// Which role adds members, and those above it (of a new channel: moderator)
+    /// The lowest role that adds members (of a new channel: moderator)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_add: Option<RoleName>,
-    /// Which role removes members (moderator)
+    /// The lowest role that removes members (moderator)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_remove: Option<RoleName>,
-    /// Which role removes an owner: owner or moderator. Where it is moderator, a channel whose owner is lost goes on, and a moderator can
-    /// take it (owner)
+    /// The lowest role that removes an owner: owner or moderator. With moderator, a channel whose owner is lost goes on, and a moderator can
+    /// take it over (owner)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_remove_owner: Option<RoleName>,
-    /// Which role takes new keys (listener)
+    /// The lowest role that rotates its keys (listener)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_rotate: Option<RoleName>,
-    /// Which role changes these rules: owner or moderator (owner)
+    /// The lowest role that changes these rules: owner or moderator (owner)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub may_change: Option<RoleName>,
-    /// Let those who may add members lend that right (yes)
+    /// Let members that may add members delegate that right (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub delegate: Option<bool>,
-    /// Let a member that fell behind, or was on the wrong side of a fork, come back by itself (yes)
+    /// Let a member that fell behind, or was on the wrong side of a fork, rejoin by itself (yes)
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub rejoin: Option<bool>,
     /// The longest message, in bytes (49152, the most)
@@ -133,19 +133,19 @@ pub struct Rights {
 /// `gambeson channel create`
 #[derive(Debug, Args)]
 pub struct Create {
-    /// A moderator, who need not be a member yet (may be given again)
+    /// The DID of a moderator, which need not be a member yet (may be given again)
     #[arg(long, value_name = "DID")]
     pub moderator: Vec<Did>,
-    /// What others than owners and moderators are
+    /// The role of members other than owners and moderators
     #[arg(long, value_enum, value_name = "ROLE", default_value = "member")]
     pub others: RoleName,
-    /// After how many hours each member takes new keys; 0: never by itself
+    /// Hours after which each member rotates its keys; 0: never by itself
     #[arg(long, value_name = "HOURS", default_value = "24")]
     pub rotate: u32,
-    /// After how many messages of its own each member takes new keys; 0: however many they are
+    /// Own messages after which each member rotates its keys; 0: any number
     #[arg(long, value_name = "MESSAGES", default_value = "0")]
     pub rotate_messages: u32,
-    /// For how many seconds members keep what was said; 0: for ever
+    /// Seconds for which members keep messages; 0: for ever
     #[arg(long, value_name = "SECONDS", default_value = "0")]
     pub retention: u64,
     /// Let members forward to and from sessions of classical SLIM clients
@@ -162,7 +162,7 @@ pub struct Invite {
     /// Which channel, and which agents
     #[command(flatten)]
     pub others: Others,
-    /// Invite by a right that was lent to this agent: the links of a delegation, one a line, from the root, for action channel/invite on
+    /// Invite by a right that was delegated to this agent: the links of a delegation, one a line, from the root, for action channel/invite on
     /// resource urn:gambeson:channel: and the whole id, made with --irrevocable
     #[arg(long, value_name = "FILE")]
     pub delegation: Option<PathBuf>,
@@ -185,7 +185,7 @@ pub struct Join {
     /// Accept invitations of this agent (may be given again); without any, invitations are shown and not accepted
     #[arg(long, value_name = "DID")]
     pub from: Vec<Did>,
-    /// For how many seconds to wait
+    /// Seconds to wait
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     pub wait: u64,
 }
@@ -196,10 +196,10 @@ pub struct Send {
     /// Which channel
     #[command(flatten)]
     pub which: Which,
-    /// Send each line by itself
+    /// Send each line as a message
     #[arg(long)]
     pub lines: bool,
-    /// For how many seconds the log may take until it has all
+    /// Seconds to wait until the log has all messages
     #[arg(long, value_name = "SECONDS", default_value = "30")]
     pub wait: u64,
 }
@@ -210,10 +210,10 @@ pub struct Tail {
     /// Which channel
     #[command(flatten)]
     pub which: Which,
-    /// Say each line of standard input, too: an agent's channels are open in one program at a time
+    /// Send each line of standard input, too: an agent's channels are open in one program at a time
     #[arg(long)]
     pub talk: bool,
-    /// End after so many messages
+    /// End after this many messages
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 }
@@ -224,10 +224,10 @@ pub struct History {
     /// Which channel
     #[command(flatten)]
     pub read: Read,
-    /// From this position on
+    /// Begin at this position
     #[arg(long, value_name = "POSITION", default_value = "1")]
     pub from: u64,
-    /// At most so much
+    /// Show at most this many
     #[arg(long, value_name = "N", default_value = "1000")]
     pub limit: usize,
 }
@@ -241,19 +241,19 @@ pub struct PolicyOf {
     /// Give an agent a role, such as did:key:z6Mk…=moderator (may be given again)
     #[arg(long, value_name = "DID=ROLE", value_parser = assignment)]
     pub set: Vec<(Did, RoleName)>,
-    /// What others than those with a role are from now on
+    /// The role of members without one of their own, from now on
     #[arg(long, value_enum, value_name = "ROLE")]
     pub others: Option<RoleName>,
     /// Let members forward to and from sessions of classical SLIM clients, or no more
     #[arg(long, value_name = "yes|no", value_parser = yes_or_no)]
     pub bridge: Option<bool>,
-    /// After how many hours each member takes new keys from now on; 0: never by itself
+    /// Hours after which each member rotates its keys from now on; 0: never by itself
     #[arg(long, value_name = "HOURS")]
     pub rotate: Option<u32>,
-    /// After how many messages of its own each member takes new keys from now on; 0: however many they are
+    /// Own messages after which each member rotates its keys from now on; 0: any number
     #[arg(long, value_name = "MESSAGES")]
     pub rotate_messages: Option<u32>,
-    /// For how many seconds members keep what was said from now on; 0: for ever
+    /// Seconds for which members keep messages from now on; 0: for ever
     #[arg(long, value_name = "SECONDS")]
     pub retention: Option<u64>,
     /// Who may do what
@@ -276,7 +276,7 @@ pub struct Export {
     /// Which channel
     #[command(flatten)]
     pub read: Read,
-    /// Where it goes
+    /// The file to write
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -290,7 +290,7 @@ pub struct Bridge {
     /// Which channel
     #[command(flatten)]
     pub which: Which,
-    /// What the bridge is called among the clients
+    /// The name of the bridge among the clients
     #[arg(long, value_name = "ORG/NAMESPACE/SERVICE", value_parser = stock_name)]
     pub name: Name,
     /// The session of the clients

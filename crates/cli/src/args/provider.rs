@@ -14,9 +14,9 @@ pub enum ProviderCommand {
     Run(ProviderRun),
     /// Put the module and a configuration into a folder, and try them
     Install(ProviderInstall),
-    /// Ask OpenSSL whether what was installed works
+    /// Ask OpenSSL whether the installed provider works
     Status(ProviderPlace),
-    /// Take away what was installed, and put back what was there before
+    /// Remove what was installed, and restore what was there before
     Uninstall(ProviderPlace),
 }
 

@@ -17,7 +17,7 @@ pub enum SlimCommand {
     /// Start nodes of SLIM and the delivery service, and print the line with which agents join; Ctrl-C ends it. For agents and clients of the nodes that
     /// trust each other: any client of a node can answer in place of the delivery service, so that messages are lost without a warning
     Up(Box<SlimUp>),
-    /// Tell whether nodes and the delivery service answer, what they take, and who can see what
+    /// Check whether nodes and the delivery service answer, what they accept, and what each party can see
     Doctor(SlimDoctor),
 }
 
@@ -47,7 +47,7 @@ impl Engine {
 /// `gambeson slim up`
 #[derive(Debug, Args)]
 pub struct SlimUp {
-    /// How many nodes; several make a mesh, in which agents go to the next when one is lost
+    /// The number of nodes; several make a mesh, in which agents go to the next when one is lost
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub nodes: u16,
     /// What the delivery service keeps commits, messages and key packages in, all of them sealed
@@ -62,16 +62,16 @@ pub struct SlimUp {
     /// The folder of what the delivery service keeps [default: gambeson/slim in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// How many MiB the delivery service keeps at most, of all channels; with nats its streams are raised to it, never lowered [default: 16384, with nats 1024]
+    /// MiB that the delivery service keeps at most, of all channels; with nats its streams are raised to it, never lowered [default: 16384, with nats 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 30), help_heading = "Limits")]
     pub store: Option<u64>,
-    /// How many MiB a channel's log has at most: from three quarters on, what is older than its newest checkpoint goes [default: 1024]
+    /// MiB that a channel's log has at most: from three quarters on, entries before its newest checkpoint are removed [default: 1024]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30), help_heading = "Limits")]
     pub channel: Option<u64>,
-    /// For how many hours a channel's log is kept, but always from its newest checkpoint on [default: as long as there is room]
+    /// Hours for which a channel's log is kept, but always from its newest checkpoint on [default: as long as there is room]
     #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Limits")]
     pub keep: Option<u64>,
-    /// For how many days blobs (cards, trees, large commits) are kept that nobody puts or asks for; who is away for longer may not find back
+    /// Days for which unused blobs (cards, trees, large commits) are kept; members that are away for longer may have to be invited again
     /// [default: for ever]
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=36_500), help_heading = "Limits")]
     pub keep_blobs: Option<u64>,
@@ -90,10 +90,10 @@ pub struct SlimUp {
     /// Let web pages of this origin in, too, such as `https://example.org` (may be given again)
     #[arg(long, value_name = "ORIGIN", requires = "websocket")]
     pub origin: Vec<String>,
-    /// Let the agents hear an answer after what it answers: each message waits for those that its sender had heard, where both ask for it
+    /// Deliver messages in causal order: each waits for those that its sender had received, where both agents use it
     #[arg(long, requires = "websocket")]
     pub causal: bool,
-    /// Gather what an agent says for so many milliseconds into one message: 20 to 50 for one that says it word by word, without waiting
+    /// Gather what an agent sends in this many milliseconds into one message: 20 to 50 for one that sends word by word, without waiting
     /// for each
     #[arg(long, value_name = "MS", requires = "websocket", default_value = "0", value_parser = clap::value_parser!(u64).range(..=10_000))]
     pub bundle: u64,

@@ -16,9 +16,9 @@ use std::path::PathBuf;
 pub enum TlsCommand {
     /// Serve files over TLS 1.3, with every group that we have
     Serve(TlsServe),
-    /// Fetch a URL, and tell with -v by which group, scheme and chain
+    /// Fetch a URL, and show the group, scheme and chain with -v
     Get(TlsGet),
-    /// Tell which groups and signature schemes a server takes
+    /// List the groups and signature schemes that a server takes
     Scan(TlsScan),
     /// Speak TLS in front of a server that cannot, or towards one for clients that cannot
     Proxy(Box<TlsProxy>),
@@ -37,7 +37,7 @@ impl TlsCommand {
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["root", "echo"])))]
 pub struct TlsServe {
-    /// Where to listen: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is told
+    /// The address to listen on: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is printed
     #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = address::listen)]
     pub listen: SocketAddr,
     /// The certificate, and those between it and the root
@@ -57,7 +57,7 @@ pub struct TlsServe {
     /// it every request is answered by how it came
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Send back what comes, whatever it is
+    /// Send all received bytes back
     #[arg(long)]
     pub echo: bool,
     /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all]
@@ -66,7 +66,7 @@ pub struct TlsServe {
     /// The most connections at a time; more have to wait
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     pub connections: u16,
-    /// For how many seconds a connection may be silent
+    /// Seconds for which a connection may be silent
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
     /// Where the passphrase of the key comes from
@@ -77,16 +77,16 @@ pub struct TlsServe {
 /// `gambeson tls get`
 #[derive(Debug, Args)]
 pub struct TlsGet {
-    /// What to fetch, such as https://localhost:8443/
+    /// The URL, such as https://localhost:8443/
     #[arg(value_name = "URL")]
     pub url: String,
-    /// Where the body goes
+    /// The file for the body
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,
-    /// Tell on standard error how it came
+    /// Show the group, scheme and chain on standard error
     #[arg(short, long)]
     pub verbose: bool,
     /// Whom to trust, and how to connect
@@ -120,10 +120,10 @@ pub struct TlsScan {
 /// How a client connects.
 #[derive(Debug, Args)]
 pub struct TlsPeer {
-    /// Connect to this address, whatever the name stands for
+    /// Connect to this address, whatever address the name has
     #[arg(long, value_name = "ADDRESS", value_parser = address::connect)]
     pub connect_to: Option<SocketAddr>,
-    /// For how many seconds the server may be silent
+    /// Seconds for which the server may be silent
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
 }

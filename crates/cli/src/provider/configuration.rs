@@ -75,7 +75,7 @@ impl Existing {
     fn section(&self, section: &str, name: &str, ours: &str) -> Result<String, Error> {
         match self.value(section, name) {
             Some(value) if value.contains('$') => Err(Error::outside(format!(
-                "the existing configuration of OpenSSL says {name} = {value}: what that stands for is not known here"
+                "the existing configuration of OpenSSL has {name} = {value}, which cannot be resolved here"
             ))),
             value => Ok(value.unwrap_or(ours).to_owned()),
         }

@@ -311,10 +311,7 @@ fn backup(file: &Path) -> PathBuf {
 fn refuse_second_backup(file: &Path) -> Result<(), Error> {
     let copy = backup(file);
     if is_there(&copy) {
-        return Err(Error::outside(format!(
-            "{}: is there already, and would be overwritten",
-            copy.display()
-        )));
+        return Err(Error::outside(format!("{}: exists already, and would be overwritten", copy.display())));
     }
     Ok(())
 }
@@ -356,7 +353,8 @@ impl Block {
         let end = line(END, inside).filter(|end| line(BEGIN, inside).is_none_or(|again| again > *end));
         let Some(end) = end else {
             return Err(Error::outside(format!(
-                "{}: has the line {BEGIN:?} and no {END:?} after it: what is ours cannot be told, and nothing was changed",
+                "{}: has the line {BEGIN:?} and no {END:?} after it: the lines of gambeson cannot be told \
+                     apart, and nothing was changed",
                 file.display()
             )));
         };

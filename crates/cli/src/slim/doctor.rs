@@ -26,9 +26,10 @@ const WHO_SEES: [(&str, &str); 4] = [
     ("the delivery service", "channel ids, sizes, times, the DIDs of key packages and inboxes; no content"),
     (
         "anyone at a node",
-        "may listen on a name that he knows; a channel's name follows from its secrets, and changes with every removal",
+        "may listen on any name that it knows; a channel's name follows from its secrets, and changes \
+             with every removal",
     ),
-    ("members", "everything since they joined, nothing after they went"),
+    ("members", "everything from their joining until their leaving"),
 ];
 
 /// What an examination found, or what is wrong and what to do about it.
@@ -83,7 +84,9 @@ async fn examine(options: &SlimDoctor, nodes: &[NodeOptions]) -> Vec<(&'static s
                 let (version, at) = (&node.version, &node.endpoint);
                 Ok(format!("SLIM {version} at {at}, connected in {took}, header MAC from {mac}{untested}"))
             }
-            None => Err("the connection is lost again: does the node end and start over?".to_owned()),
+            None => {
+                Err("the connection is lost again and again: check that the node does not restart".to_owned())
+            }
         },
     ));
     for (name, len) in [("small frame", 64), ("largest frame", MAX_FRAME)] {
@@ -129,11 +132,12 @@ async fn round_trip(from: &DatapathLink, to: &DatapathLink, len: usize) -> Findi
         Ok(Ok(arrived)) if arrived.frame == frame => {
             Ok(format!("{len} bytes from one link to another in {took}"))
         }
-        Ok(Ok(_)) => Err("other bytes arrived than were sent".to_owned()),
+        Ok(Ok(_)) => Err("the bytes that arrived are not those that were sent".to_owned()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => {
-            Err(format!("{len} bytes did not arrive in {} s: is the node overloaded?", PATIENCE.as_secs()))
-        }
+        Err(_) => Err(format!(
+            "{len} bytes did not arrive within {} s: the node may be overloaded",
+            PATIENCE.as_secs()
+        )),
     }
 }
 
@@ -146,7 +150,7 @@ async fn blob(client: &Client) -> Finding {
         Some(back) if back == bytes => {
             Ok(format!("{MAX_BLOB} bytes there and back in {}", duration(begun.elapsed().as_nanos() as f64)))
         }
-        _ => Err("the service gives back other bytes than it got".to_owned()),
+        _ => Err("the service returned other bytes than it received".to_owned()),
     }
 }
 
@@ -169,7 +173,7 @@ async fn clock(client: &Client) -> Finding {
     let skew = if at < before { before - at } else { at.saturating_sub(after) };
     if skew > SKEW {
         return Err(format!(
-            "the service's clock and this one differ by {} s: set the wrong one",
+            "the service's clock and this one differ by {} s: set the one that is wrong",
             skew.as_secs()
         ));
     }

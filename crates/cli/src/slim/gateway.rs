@@ -46,7 +46,8 @@ pub(super) fn examine(options: &SlimUp) -> Result<(), Error> {
             Err(Error::usage(gambeson_slim::Error::NotLoopback(address).to_string()).because("not-loopback"))
         }
         _ if options.agent.len() > 1 && options.passphrase_fd.is_some() => Err(Error::usage(
-            "--passphrase-fd is of one agent; several have GAMBESON_PASSPHRASE, or are asked for",
+            "--passphrase-fd is for one agent; give the passphrase of several with GAMBESON_PASSPHRASE, or \
+                 at the terminal",
         )),
         _ => Ok(()),
     }
@@ -80,7 +81,8 @@ impl Running {
     /// Tells where it listens, and where the tokens are.
     pub(super) fn tell(&self, console: Console) -> Result<(), Error> {
         let url = self.gateway.url();
-        console.say(format_args!("gateway at {url}; whoever reads an agent's token speaks as that agent"))?;
+        console
+            .say(format_args!("gateway at {url}; any reader of an agent's token can act as that agent"))?;
         for agent in &self.agents {
             let (did, token) = (agent.node.did().as_str(), agent.token.display());
             console.report(

@@ -50,7 +50,7 @@ fn python(place: &Path) -> PathBuf {
 /// This program's folder among the user's data.
 pub(super) fn folder() -> Result<PathBuf, Error> {
     let strategy =
-        choose_base_strategy().map_err(|_| Error::usage("where is the user's data folder? set HOME"))?;
+        choose_base_strategy().map_err(|_| Error::usage("the user's data folder is unknown: set HOME"))?;
     Ok(strategy.data_dir().join("gambeson"))
 }
 

@@ -77,7 +77,8 @@ async fn engine(
             let path = data(options)?.join("delivery.redb");
             let file = File::open(&path, options.limits(), options.retention()).map_err(|error| {
                 let next =
-                    "another slim up may have it open: end that one, or name another folder with --data; of one that is damaged, a copy is needed";
+                    "another slim up may have it open: end that one, or name another folder with --data; replace a \
+                         damaged one with a copy";
                 Error::outside(format!("{}: {error}; {next}", path.display())).because("engine")
             })?;
             Ok((Arc::new(file), None))
@@ -96,7 +97,7 @@ impl SlimUp {
         ];
         match given.into_iter().find(|(given, _, known)| *given && !known) {
             Some((_, option, _)) => {
-                Err(Error::usage(format!("{option} is nothing that --engine {} does", self.engine.name())))
+                Err(Error::usage(format!("{option} does not apply to --engine {}", self.engine.name())))
             }
             None => Ok(()),
         }
@@ -154,13 +155,12 @@ async fn start(maker: &stock::Maker, options: &SlimUp, folder: &Path) -> Result<
     } else {
         let ports = (0..options.nodes).map(|offset| first.port().checked_add(offset));
         let ports = ports.collect::<Option<Vec<u16>>>();
-        let ports =
-            ports.ok_or_else(|| Error::usage("there are not so many ports after that of --listen"))?;
+        let ports = ports.ok_or_else(|| Error::usage("there are too few ports after that of --listen"))?;
         let addresses: Vec<_> = ports.into_iter().map(|port| SocketAddr::new(first.ip(), port)).collect();
         stock::start_at(maker, &addresses, folder).await
     };
     started.map_err(|error| {
-        let next = "is the address taken? --listen names another, and 127.0.0.1:0 any that is free";
+        let next = "if the address is in use, name another with --listen; 127.0.0.1:0 takes a free port";
         Error::outside(format!("{error}; {next}")).because("no-node")
     })
 }

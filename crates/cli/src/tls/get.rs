@@ -68,7 +68,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let met = met.ok_or_else(|| Error::outside(format!("{host}: no handshake")))?;
 
     let scheme = seen.lock().unwrap_or_else(PoisonError::into_inner).scheme.map(scheme_name);
-    let suite = met.suite.map(|suite| format!("{suite:?}"));
+    let suite = met.suite.map(super::proxy::suite_name);
     let version = met.version.map(|version| format!("{version:?}"));
     let certificates = chain(&met.chain);
     let milliseconds = met.took.as_secs_f64() * 1e3;
@@ -148,7 +148,7 @@ fn failed(host: &str, authority: &str, failure: Failure) -> Error {
             Error::outside(format!("{host}: the answer is not HTTP/1.1: {why}")).because("not-http")
         }
         Failure::Coded(coding) => {
-            let why = format!("{host}: the content is coded as {coding:?}, and only identity was asked for");
+            let why = format!("{host}: the content has the coding {coding:?}, which was not asked for");
             Error::outside(why).because("content-coding")
         }
         Failure::TooLarge => {
@@ -189,11 +189,11 @@ fn url(text: &str) -> Result<Url, Error> {
         .ok_or_else(|| wrong(&"not a URL of https"))?
         .1;
     if rest.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Err(wrong(&"spaces and control characters have no place in it"));
+        return Err(wrong(&"it contains a space or a control character"));
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
-        return Err(wrong(&"names of users have no place in it"));
+        return Err(wrong(&"it contains a user name"));
     }
     if authority.starts_with('[') && authority.contains('%') {
         return Err(zone(text));

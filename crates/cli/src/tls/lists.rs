@@ -64,12 +64,13 @@ impl Lists {
             let file = found.first().map_or(path, |(path, _)| path).display().to_string();
             said.push(match found.first() {
                 Some((_, list)) => format!(
-                    "{file}: the revocation list of {issuer} is older ({}) than the one that was read before ({}), which stays",
+                    "{file}: the revocation list of {issuer} is older ({}) than the previous one ({}), which stays \
+                         in use",
                     number(list),
                     number(old)
                 ),
                 None => format!(
-                    "{file}: there is no revocation list of {issuer} any more; the one that was read before stays"
+                    "{file}: the revocation list of {issuer} is no longer there; the previous one stays in use"
                 ),
             });
             now.0.retain(|(_, list)| !of_issuer(list));

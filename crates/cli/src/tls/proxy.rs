@@ -193,7 +193,7 @@ async fn accept(proxy: &Arc<Proxy>, listener: TcpListener, limit: &Arc<Semaphore
                 // A caller that went away, or no descriptors; others may come, or give some back.
                 if let Some(more) = broken.due() {
                     let json = json!({"event": "accept-failed", "error": error.to_string(), "times": more});
-                    proxy.log.trouble(format!("no caller could be taken: {error}"), json);
+                    proxy.log.trouble(format!("a connection could not be accepted: {error}"), json);
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
@@ -276,7 +276,10 @@ async fn drain(
     ending: &watch::Sender<Phase>,
 ) {
     let left = places as usize - limit.available_permits();
-    let text = format!("ending: {}, {} s left", counted(left, "connection"), patience.as_secs());
+    let text = match left {
+        0 => "stopping; no open connections".to_owned(),
+        _ => format!("stopping; {} may go on for {} s", counted(left, "open connection"), patience.as_secs()),
+    };
     proxy.log.event(text, json!({"event": "draining", "connections": left, "seconds": patience.as_secs()}));
     if timeout(patience, limit.acquire_many(places)).await.is_err() {
         let left = places as usize - limit.available_permits();
@@ -284,7 +287,7 @@ async fn drain(
         // Each of them tells of itself; they need no time but the processor's.
         let _ = timeout(Duration::from_secs(10), limit.acquire_many(places)).await;
         proxy.log.event(
-            format!("ended {}", counted(left, "connection")),
+            format!("stopped; ended {}", counted(left, "open connection")),
             json!({"event": "ended", "connections": left}),
         );
     }
@@ -311,7 +314,7 @@ fn on_hangup(
                 proxy.log.event("reloaded", json!({"event": "reloaded"}));
             }
             Err(error) => proxy.log.trouble(
-                format!("not reloaded, what was there stays: {error}"),
+                format!("not reloaded, the previous files stay in use: {error}"),
                 json!({"event": "reload-failed", "error": error.to_string(), "reason": error.reason()}),
             ),
         }
@@ -367,7 +370,7 @@ fn key_log(asked: bool) -> Result<Option<Arc<dyn KeyLog>>, Error> {
 }
 
 /// The name of a cipher suite, as registered.
-fn suite_name(suite: CipherSuite) -> String {
+pub(super) fn suite_name(suite: CipherSuite) -> String {
     // rustls writes `TLS13_` for what is registered as `TLS_`.
     format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
 }

@@ -42,9 +42,10 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
     for scheme in schemes {
         // A server may sign with what it has, whatever is asked for.
         let found = attempt(all.clone(), vec![scheme])?.and_then(|found| match found.scheme {
-            Some(other) if other != scheme => {
-                Err(Refused::Because(format!("it signs with {} all the same", scheme_name(other))))
-            }
+            Some(other) if other != scheme => Err(Refused::Because(format!(
+                "it signs with {} although that was not offered",
+                scheme_name(other)
+            ))),
             _ => Ok(found),
         });
         row(console, "scheme", &scheme_name(scheme), scheme.into(), &found)?;
@@ -59,7 +60,7 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
         taken_schemes.iter().map(|name| &name[..]).filter(|name| name.starts_with("mldsa")).collect();
     let is_reached = first.is_ok() || !taken_groups.is_empty();
     let verdict = match (hybrid.is_empty(), signed.is_empty(), is_reached) {
-        (_, _, false) => "no handshake of ours succeeds",
+        (_, _, false) => "no handshake succeeded",
         (true, ..) => "recorded traffic can be read by a quantum computer: no post-quantum group",
         (false, true, _) => "traffic is safe from recording; the handshake signature is classical",
         (false, false, _) => "key exchange and handshake signature are post-quantum",

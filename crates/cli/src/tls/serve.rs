@@ -211,7 +211,7 @@ impl Server {
                 self.log.event("reloaded", json!({"event": "reloaded"}));
             }
             Err(error) => self.log.trouble(
-                format!("not reloaded, what was there stays: {error}"),
+                format!("not reloaded, the previous files stay in use: {error}"),
                 json!({"event": "reload-failed", "error": error.to_string(), "reason": error.reason()}),
             ),
         }

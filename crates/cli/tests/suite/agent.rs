@@ -241,7 +241,10 @@ fn cards_are_written_verified_and_kept() {
     let verified = folder.run("agent card --verify alice.card --home bob --json").exits(0).json();
     assert_eq!((&verified["verified"], &verified["did"]), (&true.into(), &did(&folder, "alice").into()));
     let alice = did(&folder, "alice");
-    folder.run(&format!("agent card --of {alice} --home bob")).exits(1).tells("no card of");
+    folder
+        .run(&format!("agent card --of {alice} --home bob"))
+        .exits(1)
+        .tells("is unknown here; add its card");
     folder.run("agent card --add alice.card --home bob").exits(0);
     let known = folder.run(&format!("agent card --of {alice} --home bob")).exits(0);
     assert_eq!(known.stdout, folder.read("alice.card"), "what is kept is what came");
@@ -479,7 +482,7 @@ fn did_web_is_fetched_only_when_asked_and_did_key_needs_nobody() {
     let web = "did:web:localhost%3A1";
     let line = format!("agent card --document --of {web} --home alice --json");
     let refused = folder.run(&line).exits(1);
-    assert!(refused.stderr.contains("no card of"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is unknown here"), "{}", refused.stderr);
     folder
         .run(&format!("{line} --web"))
         .exits(1)

@@ -50,7 +50,7 @@ fn a_credential_holds_until_it_is_revoked() {
     folder.run("agent cred status --add list --home bob").exits(0);
     assert_eq!(reason(&folder, "cred verify badge --home bob"), "revoked");
 
-    agent(&folder, "cred revoke badge --home bob").exits(2).tells("no entry of this agent's list");
+    agent(&folder, "cred revoke badge --home bob").exits(2).tells("not an entry of this agent's list");
     folder.tamper("list");
     agent(&folder, "cred status --add list --home bob").exits(1);
     folder.tamper("badge");
@@ -256,7 +256,7 @@ fn no_entry_of_a_list_is_given_out_twice() {
         (0..65_536).map(|index| (index.to_string(), 1.into())).collect::<serde_json::Map<_, _>>().into();
     folder.write("alice/status/list.json", list.to_string());
     let line = format!("cred issue --subject {} -o more --home alice", did(&folder, "bob"));
-    agent_with(&folder, &line, b"{}").exits(3).tells("half of the status list is given out, and for good");
+    agent_with(&folder, &line, b"{}").exits(3).tells("the status list is full");
 }
 
 #[test]
@@ -563,7 +563,9 @@ fn a_signed_request_is_taken_once() {
     }
     folder.write("changed", "not a request");
     agent(&folder, "http verify changed --home bob").exits(3);
-    agent_with(&folder, "http sign --home alice", b"POST /pay HTTP/1.1\r\n\r\n").exits(3).tells("no Host");
+    agent_with(&folder, "http sign --home alice", b"POST /pay HTTP/1.1\r\n\r\n")
+        .exits(3)
+        .tells("no field Host");
     let short = b"POST / HTTP/1.1\r\nHost: a.example\r\nContent-Length: 2\r\n\r\n{}\n";
     agent_with(&folder, "http sign -o short --home alice", short).exits(2).tells("Content-Length");
     agent_with(&folder, "http sign --capability -o request --force --home alice", REQUEST).exits(0);
@@ -798,11 +800,11 @@ fn what_is_no_response_to_a_request_is_refused() {
     folder.write("response", RESPONSE);
     for (line, code, told) in [
         ("http sign request --request request --home alice", 2, "request is a request"),
-        ("http sign response --request response --home alice", 3, "is a response, and no request"),
+        ("http sign response --request response --home alice", 3, "is a response, not a request"),
         ("http sign response --request missing --home alice", 3, "missing"),
         ("http sign - --request - --home alice", 2, "standard input"),
         ("http verify request --request request --home alice", 2, "request is a request"),
-        ("http verify response --request response --home alice", 3, "is a response, and no request"),
+        ("http verify response --request response --home alice", 3, "is a response, not a request"),
     ] {
         agent(&folder, line).exits(code).tells(told);
     }

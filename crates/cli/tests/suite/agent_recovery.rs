@@ -339,7 +339,7 @@ fn what_was_revoked_used_up_and_taken_stays_so_on_a_fresh_machine() {
     assert_eq!(made["state"], serde_json::json!(["ledger", "seen", "status-list"]));
     let told = agent(&folder, "restore backup --words words --home again").exits(0);
     for line in
-        ["state: ledger, seen, status-list", "cred status --add", "two cards of one number", "audit logs"]
+        ["state: ledger, seen, status-list", "cred status --add", "a second card of one number", "audit logs"]
     {
         assert!(told.text().contains(line), "{line}: {}", told.text());
     }
@@ -432,7 +432,7 @@ fn what_a_failed_restore_wrote_is_taken_away() {
     // Whoever comes next gets nothing of it.
     agent(&folder, "init --home more").exits(0);
     issue(&folder, "more", "other");
-    agent(&folder, "cred revoke badge --home more").exits(2).tells("no entry of this agent's list");
+    agent(&folder, "cred revoke badge --home more").exits(2).tells("not an entry of this agent's list");
 }
 
 #[test]
@@ -563,15 +563,15 @@ fn an_agent_without_its_list_begins_none_unless_told() {
 
     let begun = agent(&folder, "cred status --begin-anew -o fresh --home more --json").exits(0).json();
     assert_eq!((&begun["issued"], &begun["revoked"]), (&0.into(), &0.into()));
-    agent(&folder, "cred status --begin-anew --home more").exits(2).tells("there is a list already");
-    agent(&folder, "cred status --begin-anew --home alice").exits(2).tells("there is a list already");
+    agent(&folder, "cred status --begin-anew --home more").exits(2).tells("there is a status list already");
+    agent(&folder, "cred status --begin-anew --home alice").exits(2).tells("there is a status list already");
     issue(&folder, "more", "third");
     publish(&folder, "more");
     folder.run("agent cred verify third --home bob").exits(0);
     // The list of before stays what it was.
     assert_eq!(why(&folder, "cred verify badge --home bob", 1), "revoked");
     folder.run("agent cred verify other --home bob").exits(0);
-    agent(&folder, "cred revoke other --home more").exits(2).tells("no entry of this agent's list");
+    agent(&folder, "cred revoke other --home more").exits(2).tells("not an entry of this agent's list");
 }
 
 #[test]

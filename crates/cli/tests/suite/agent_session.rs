@@ -228,7 +228,7 @@ fn what_could_not_all_be_sent_looks_cut_on_the_other_side() {
     std::fs::create_dir(folder.path("unreadable")).unwrap();
     let target = format!("{alice}@{}", listener.address);
     if cfg!(unix) {
-        call(&folder, "bob", &target, "--send unreadable", b"").exits(3).tells("what is sent");
+        call(&folder, "bob", &target, "--send unreadable", b"").exits(3).tells("the input");
         assert!(listener.tells()["peer"].is_string());
         assert_eq!(listener.tells()["reason"], "truncated");
         assert_eq!(listener.ends().0, Some(1));

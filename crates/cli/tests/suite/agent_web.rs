@@ -238,14 +238,14 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
     let mut ran = 0;
     for (name, expected, told) in [
         ("other", "not-bound", "is the document of did:web:localhost%3A"),
-        ("moved", "unknown-did", "status 302 Found, and nothing that redirects is followed"),
+        ("moved", "unknown-did", "status 302 Found; redirects are not followed"),
         ("large", "too-large", "/large/did.json has more than 65536 bytes"),
         ("endless", "too-large", "/endless/did.json has more than 65536 bytes"),
         ("text", "bad-json", "/text/did.json answers: "),
         ("twice", "bad-json", "/twice/did.json answers: "),
         ("form", "bad-form", "/form/did.json answers: the text \"id\" is missing"),
         ("cut", "unknown-did", "/cut/did.json was not fetched"),
-        ("coded", "unknown-did", "its content is coded as \"gzip\", and only identity was asked for"),
+        ("coded", "unknown-did", "its content has the coding \"gzip\", which was not asked for"),
         ("framed", "unknown-did", "transfer coding"),
         ("broken", "unknown-did", "status 500"),
         ("nowhere", "unknown-did", "status 404 Not Found"),
@@ -306,8 +306,5 @@ fn a_file_of_roots_holds_certificates() {
         ask(&folder, did_web, "--web-roots bad.pem").exits(3).tells(told);
     }
     folder.write("root.pem", authority.pem());
-    folder
-        .run("agent show --home bob --web-roots root.pem")
-        .exits(2)
-        .tells("--web-roots does nothing without --web");
+    folder.run("agent show --home bob --web-roots root.pem").exits(2).tells("--web-roots needs --web");
 }

@@ -234,7 +234,9 @@ fn what_a_request_asks_for_is_shown_and_what_is_left_out_is_said() {
     for text in others.iter().chain(&more) {
         assert!(told.stderr.contains(text), "{text}: {}", told.stderr);
     }
-    assert!(told.stderr.contains("left out") && told.text().contains("not all that was asked for"));
+    assert!(
+        told.stderr.contains("left out") && told.text().contains("without everything that was asked for")
+    );
     let report = folder.run(&format!("{sign} --json")).exits(0).json();
     let left_out = report["left_out"].as_array().unwrap();
     assert_eq!(left_out.len(), 7, "{left_out:?}");

@@ -418,7 +418,7 @@ fn a_file_is_sealed_under_a_passphrase() {
     folder.run_with("open -i bob.txt sealed -o none", b"", &right).exits(1).tells("without -i");
     folder.run_with("seal -p -R bob.pub file -o more", b"", &right).exits(2);
     folder.run("seal -R bob.pub file -o to-bob").exits(0);
-    folder.run_with("open to-bob -o none", b"", &right).exits(2).tells("-i IDENTITY");
+    folder.run_with("open to-bob -o none", b"", &right).exits(2).tells("-i FILE");
 }
 
 #[test]

@@ -615,7 +615,7 @@ esac
         assert!(answers.iter().all(|id| id["counter"] == answers[0]["counter"]), "{answers:?}");
         // The agents' channels are open here, and nowhere else.
         let second = channel(&folder, &up.endpoints, "list --home alice", b"");
-        assert!(second.code == 3 && second.stderr.contains("one program at a time"), "{second:?}");
+        assert!(second.code == 3 && second.stderr.contains("another program has"), "{second:?}");
         up.signal(Signal::TERM);
         assert!(soon(|| up.child.try_wait().unwrap().is_some()));
         assert_eq!(up.child.wait().unwrap().code(), Some(0));
@@ -777,7 +777,9 @@ esac
             made
         });
         // Neither is from this agent itself.
-        run(&format!("join --home bob --wait 10 --from {bob}")).exits(1).tells("no invitation in 10 s");
+        run(&format!("join --home bob --wait 10 --from {bob}"))
+            .exits(1)
+            .tells("no invitation came within 10 s");
         let told = run("join --home bob").exits(1).rows();
         let told: Vec<_> = told.iter().map(|row| (&row["invitation"], &row["from"])).collect();
         assert_eq!(told, [(&anothers, &json!(mallory)), (&friends, &json!(alice))]);

@@ -302,7 +302,7 @@ fn each_failed_check_is_named() {
         ("https://", "not HOST:PORT"),
         ("https://localhost:70000/", "not HOST:PORT"),
         ("https://::1/", "not HOST:PORT"),
-        ("https://me@localhost/", "names of users"),
+        ("https://me@localhost/", "a user name"),
     ] {
         folder.run(&format!("tls get {url}")).exits(2).tells(part);
     }
@@ -616,7 +616,10 @@ fn a_server_that_signs_with_something_else_does_not_take_what_was_offered() {
     let taken: Vec<_> = schemes.iter().filter(|row| row["taken"] == true).collect();
     assert!(schemes.len() > 10 && taken.len() == 1, "{schemes:?}");
     assert_eq!(taken[0]["scheme"], "mldsa65");
-    assert!(schemes.iter().any(|row| row["why"] == "it signs with mldsa65 all the same"), "{schemes:?}");
+    assert!(
+        schemes.iter().any(|row| row["why"] == "it signs with mldsa65 although that was not offered"),
+        "{schemes:?}"
+    );
 }
 
 /// The pipe that takes the reports holds 64 KiB, which these are more than.

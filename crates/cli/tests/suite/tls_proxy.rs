@@ -360,7 +360,7 @@ fn an_older_list_does_not_replace_a_newer_one() {
     front.signal(Signal::HUP);
     assert_eq!(front.tells()["event"], "reloaded", "a newer list is taken without a word");
     kept(&mut front, "new.crl", "is older");
-    kept(&mut front, "root.crl", "there is no revocation list of");
+    kept(&mut front, "root.crl", "is no longer there");
     // The same of `tls serve`.
     folder.write("cur.crl", folder.read("new.crl"));
     let mut server = Server::start(&folder, "--echo --client-ca pki/root.pem --crl cur.crl");

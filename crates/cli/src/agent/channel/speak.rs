@@ -44,8 +44,9 @@ async fn taken(channel: &Channel, patience: Duration) -> Result<(), Error> {
     match timeout(patience, channel.until(|status| status.unsent == 0)).await {
         Ok(taken) => taken.map_err(failed),
         Err(_) => {
-            let next = "they are kept here, and go there when any channel command runs again";
-            let message = format!("the log has not taken the messages in {} s; {next}", patience.as_secs());
+            let next = "they are stored here, and are sent when any channel command runs again";
+            let message =
+                format!("the log did not accept the messages within {} s; {next}", patience.as_secs());
             Err(Error::outside(message).because("unsent"))
         }
     }

@@ -9,6 +9,9 @@ use gambeson_identity::Timestamp;
 use gambeson_slim::{BridgeNews, ChannelId, Event, FarEnd, Occurrence, Purpose, Warning};
 use serde_json::{Value, json as object};
 
+/// Stands for an event that this program has no words for.
+const UNNAMED: &str = "an event of another version";
+
 /// Reports occurrences.
 pub(super) fn history(console: Console, history: &[Occurrence]) -> Result<(), Error> {
     history.iter().try_for_each(|what| occurrence(console, what))
@@ -55,13 +58,14 @@ pub(super) fn text(what: &Occurrence) -> String {
         Event::Returned { member, epoch } => format!("* epoch {epoch}: {} came back", short(member)),
         Event::Warning(warning) => format!("! {}", warned(warning)),
         Event::Fork(fork) => format!(
-            "! FORK at epoch {}: here {}, there {}{}; nothing is sent until somebody decides (gambeson channel rejoin)",
+            "! FORK at epoch {}: here {}, there {}{}; nothing is sent until one side is chosen (gambeson \
+                 channel rejoin)",
             fork.epoch,
             hex(&fork.ours),
             hex(&fork.theirs),
             fork.by.as_deref().map_or_else(String::new, |by| format!(", says {}", short(by))),
         ),
-        other => format!("* {other:?}"),
+        _ => format!("* {UNNAMED}"),
     };
     format!("{at} {said}")
 }
@@ -82,7 +86,7 @@ fn carried(bridge: &str, news: &BridgeNews) -> String {
             ),
         },
         BridgeNews::Missed(reason) => format!("! {bridge} did not carry a message: {reason}"),
-        BridgeNews::Closed(reason) => format!("* {bridge} is a bridge no more: {reason}"),
+        BridgeNews::Closed(reason) => format!("* {bridge} is no longer a bridge: {reason}"),
     }
 }
 
@@ -102,22 +106,22 @@ pub fn far_end_json(end: &FarEnd) -> Value {
 pub(super) fn warned(warning: &Warning) -> String {
     match warning {
         Warning::Missing { sender, bundles } => {
-            format!("{} of {} will not come: not in the log", counted(*bundles, "message"), short(sender))
+            format!("{} of {} are lost: not in the log", counted(*bundles, "message"), short(sender))
         }
         Warning::Pruned { from, to } => {
-            format!("the log has forgotten places {from} to {to}: messages of that time were not seen")
+            format!("the log was pruned from place {from} to {to}: messages there were not received")
         }
         Warning::Refused { place, reason } => format!("the commit at {place} was refused: {reason}"),
         Warning::Complaint { by, place, reason } => {
             format!("{} could not use the commit at {place}: {reason}", short(by))
         }
-        Warning::Silent { members } => format!("no receipts for long: {}", shorts(members)),
-        Warning::Unsent { reason } => format!("a message could not be given to the log: {reason}"),
+        Warning::Silent { members } => format!("no receipts for a long time: {}", shorts(members)),
+        Warning::Unsent { reason } => format!("a message could not be sent to the log: {reason}"),
         Warning::Outdated { reason, .. } => format!("a member did not renew its card: {reason}"),
         Warning::ForbiddenBridge { member } => {
-            format!("{} says to be a bridge, which the channel's rules forbid", short(member))
+            format!("{} claims to be a bridge, which the channel's policy forbids", short(member))
         }
-        other => format!("{other:?}"),
+        _ => UNNAMED.to_owned(),
     }
 }
 
@@ -178,7 +182,7 @@ pub(super) fn json(what: &Occurrence) -> Value {
         Event::Fork(fork) => object!({
             "event": "fork", "epoch": fork.epoch, "ours": hex(&fork.ours), "theirs": hex(&fork.theirs), "by": fork.by,
         }),
-        other => object!({"event": "other", "detail": format!("{other:?}")}),
+        _ => object!({"event": "other", "detail": UNNAMED}),
     };
     value["position"] = what.position.into();
     value["at"] = what.at.into();

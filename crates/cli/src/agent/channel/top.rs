@@ -163,8 +163,8 @@ impl View {
         let status = &self.status;
         let [sent, received, bytes_out, bytes_in] = self.rates();
         let state = match (status.forked, status.over) {
-            (true, _) => "FORKED: nothing is sent until somebody decides",
-            (_, true) => "over: this agent is no member any more",
+            (true, _) => "FORKED: nothing is sent until one side is chosen",
+            (_, true) => "ended: this agent is no longer a member",
             _ if status.unsent > 0 => "messages wait for the log",
             _ => "well",
         };
@@ -199,7 +199,7 @@ impl View {
             let state = if member.did == self.me {
                 "this agent".to_owned()
             } else if member.heard == 0 {
-                "never heard of".to_owned()
+                "nothing received".to_owned()
             } else {
                 let ago = self.now.saturating_sub(member.heard);
                 format!("{} {} s ago", if ago <= HERE { "here," } else { "silent," }, ago / 1000)
@@ -274,7 +274,7 @@ mod tests {
             "out 5 120 in 20 480",
             "4 members",
             "this agent",
-            "never heard of",
+            "nothing received",
             "silent, 310 s ago",
             "well",
         ] {
@@ -354,10 +354,10 @@ mod tests {
         assert_eq!(told[3].1["says"], "closed");
         let text = drawn(&view);
         assert!(text.contains("did not carry a message: too large"), "{text}");
-        assert!(text.contains("is a bridge no more: the session is over"), "{text}");
+        assert!(text.contains("is no longer a bridge: the session is over"), "{text}");
         assert!(!text.contains("carried by"), "{text}");
         let forbidden = Warning::ForbiddenBridge { member: "did:gambeson:eve".to_owned() };
-        assert!(tell::warned(&forbidden).contains("the channel's rules forbid"));
+        assert!(tell::warned(&forbidden).contains("the channel's policy forbids"));
     }
 
     #[test]
@@ -367,7 +367,7 @@ mod tests {
         assert!(drawn(&view).contains("FORKED"));
         view.status.forked = false;
         view.status.over = true;
-        assert!(drawn(&view).contains("no member any more"));
+        assert!(drawn(&view).contains("no longer a member"));
         view.status.over = false;
         view.status.unsent = 2;
         assert!(drawn(&view).contains("messages wait for the log"));

@@ -16,9 +16,9 @@ pub enum CredCommand {
     Issue(CredIssue),
     /// Verify a credential: form, issuer, signature, time, status
     Verify(CredVerify),
-    /// Take back what this agent issued, for good
+    /// Revoke a credential or a delegation of this agent, for good
     Revoke(CredRevoke),
-    /// Write this agent's status list, or learn those of others
+    /// Write this agent's status list, or store those of others
     Status(CredStatus),
 }
 
@@ -28,7 +28,7 @@ pub struct CredIssue {
     /// The claims about the subject: a JSON object
     #[arg(value_name = "CLAIMS", default_value = "-")]
     pub claims: PathBuf,
-    /// Whom it is about
+    /// The subject: a DID or another URI
     #[arg(long, value_name = "DID")]
     pub subject: Did,
     /// A type besides VerifiableCredential (may be given again)
@@ -37,16 +37,16 @@ pub struct CredIssue {
     /// The credential's own URL
     #[arg(long, value_name = "URL")]
     pub id: Option<String>,
-    /// For how many hours it holds
+    /// Hours for which it is valid
     #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u64).range(1..=876_600))]
     pub hours: u64,
     /// JSON with a Data Integrity proof (mldsa44-jcs-2024) in place of a vc+jwt
     #[arg(long)]
     pub data_integrity: bool,
-    /// Without a status: it cannot be revoked
+    /// Leave out the status: it cannot be revoked
     #[arg(long)]
     pub irrevocable: bool,
-    /// Where the credential goes
+    /// The file for the credential
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -60,16 +60,16 @@ pub struct CredVerify {
     /// The credential
     #[arg(value_name = "CREDENTIAL", default_value = "-")]
     pub credential: PathBuf,
-    /// Who must have issued it
+    /// The expected issuer
     #[arg(long, value_name = "DID")]
     pub issuer: Option<Did>,
-    /// Take it also where its status list is not known here
+    /// Accept it although its status list is not known here
     #[arg(long)]
     pub status_if_known: bool,
     /// Refuse a credential whose status list is older
     #[arg(long, value_name = "SECONDS")]
     pub max_status_age: Option<u64>,
-    /// Keep it with the agent's credentials under this name, if it holds
+    /// Store it with the agent's credentials under this name, if it is valid
     #[arg(long, value_name = "NAME")]
     pub keep: Option<String>,
 }
@@ -77,7 +77,7 @@ pub struct CredVerify {
 /// `gambeson agent cred revoke`
 #[derive(Debug, Args)]
 pub struct CredRevoke {
-    /// The credential, or the chain of delegation whose last link shall go
+    /// The credential, or the chain of delegation whose last link is revoked
     #[arg(value_name = "CREDENTIAL")]
     pub credential: PathBuf,
 }
@@ -85,17 +85,17 @@ pub struct CredRevoke {
 /// `gambeson agent cred status`
 #[derive(Debug, Args)]
 pub struct CredStatus {
-    /// Verify the status list in this file, and keep it; of this agent's own list, take over what was revoked in it
+    /// Verify the status list in this file, and store it; of this agent's own list, take over what was revoked in it
     #[arg(long, value_name = "LIST", conflicts_with = "out")]
     pub add: Option<PathBuf>,
-    /// Begin a list in the place of a lost one, under another URL: what has an entry of the lost one can be revoked no more,
-    /// and nobody takes it once that list has expired
+    /// Begin a list in place of a lost one, under another URL: credentials with an entry of the lost one can no longer be revoked,
+    /// and are refused once that list has expired
     #[arg(long, conflicts_with = "add")]
     pub begin_anew: bool,
-    /// For how many hours the list holds
+    /// Hours for which the list is valid
     #[arg(long, value_name = "N", default_value = "168", value_parser = clap::value_parser!(u64).range(1..=876_600))]
     pub hours: u64,
-    /// Where the list goes
+    /// The file for the list
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -106,62 +106,62 @@ pub struct CredStatus {
 /// `gambeson agent delegate …`
 #[derive(Debug, Subcommand)]
 pub enum DelegateCommand {
-    /// Grant what this agent may do, or less of it, to another
+    /// Grant rights of this agent, or a part of them, to another
     Grant(Box<Grant>),
-    /// Verify a chain: who delegated to whom, and that it only narrows
+    /// Verify a chain of delegations, in which no link widens the one before
     Verify(DelegateVerify),
-    /// Verify a chain and tell what each link grants
+    /// Verify a chain and show what each link grants
     Show(DelegateVerify),
 }
 
 /// `gambeson agent delegate grant`
 #[derive(Debug, Args)]
 pub struct Grant {
-    /// To whom
+    /// The DID of the delegate
     #[arg(long, value_name = "DID")]
     pub to: Did,
-    /// What: an exact action such as tools/call/pay, or tools/call/* (may be given again)
+    /// The action: an exact one such as tools/call/pay, or tools/call/* (may be given again)
     #[arg(long, value_name = "PATTERN", required = true)]
     pub action: Vec<Pattern>,
-    /// At whom: an audience, or all below a prefix (may be given again)
+    /// The resource: an audience, or all below a prefix (may be given again)
     #[arg(long, value_name = "PATTERN", required = true)]
     pub resource: Vec<Pattern>,
-    /// Only with an argument of at most this number, such as /amount=100 (may be given again)
+    /// Require an argument of at most this number, such as /amount=100 (may be given again)
     #[arg(long, value_name = "POINTER=N", value_parser = at_most)]
     pub at_most: Vec<Caveat>,
-    /// Only with an argument of at least this number (may be given again)
+    /// Require an argument of at least this number (may be given again)
     #[arg(long, value_name = "POINTER=N", value_parser = at_least)]
     pub at_least: Vec<Caveat>,
-    /// Only with an argument that is one of these values, such as /currency=["EUR","USD"] (may be given again)
+    /// Require an argument that is one of these values, such as /currency=["EUR","USD"] (may be given again)
     #[arg(long, value_name = "POINTER=LIST", value_parser = one_of)]
     pub one_of: Vec<Caveat>,
-    /// Only with an argument that is a text which begins so, such as /path=/home/alice/ (may be given again). A prefix that begins with / or contains ://
+    /// Require an argument that is a text with this prefix, such as /path=/home/alice/ (may be given again). A prefix that begins with / or contains ://
     /// ends where a segment ends: /path=/home/al permits /home/al/x, not /home/alice, and nothing with .. in it, in whatever spelling, or with a % that
     /// begins no escape
     #[arg(long, value_name = "POINTER=TEXT", value_parser = prefix)]
     pub prefix: Vec<Caveat>,
-    /// Only with an approval by one of these, none of whom this right was granted to (may be given again)
+    /// Require an approval by one of these, none of which is a delegate of this right (may be given again)
     #[arg(long, value_name = "DID")]
     pub approval_by: Vec<Did>,
-    /// How many hours it holds [default: 24, or as long as the chain of --under]
+    /// Hours for which it is valid [default: 24, or as long as the chain of --under]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=876_600))]
     pub hours: Option<u64>,
-    /// How many links may follow
+    /// The number of links that may follow
     #[arg(long, value_name = "N", default_value = "0")]
     pub depth: u8,
-    /// How many actions may be done in all
+    /// The number of actions in all
     #[arg(long, value_name = "N")]
     pub calls: Option<u64>,
-    /// What they may cost in all, such as 500:EUR-cent
+    /// The cost of all actions, such as 500:EUR-cent
     #[arg(long, value_name = "N:UNIT", value_parser = amount)]
     pub budget: Option<Amount>,
-    /// The chain by which this agent has it itself
+    /// The chain that grants the right to this agent
     #[arg(long, value_name = "CHAIN")]
     pub under: Option<PathBuf>,
-    /// Without a status: it cannot be revoked
+    /// Leave out the status: it cannot be revoked
     #[arg(long)]
     pub irrevocable: bool,
-    /// Where the chain goes, one link a line
+    /// The file for the chain, one link a line
     #[arg(short, long, value_name = "CHAIN", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -175,7 +175,7 @@ pub struct DelegateVerify {
     /// The chain
     #[arg(value_name = "CHAIN", default_value = "-")]
     pub chain: PathBuf,
-    /// Who must have granted first
+    /// The expected root, which granted first
     #[arg(long, value_name = "DID")]
     pub root: Option<Did>,
     /// Refuse delegations whose status list is older
@@ -189,10 +189,10 @@ pub struct Approve {
     /// The signed action
     #[arg(value_name = "ACTION")]
     pub action: PathBuf,
-    /// Who will do it
+    /// The DID of the agent that will do it
     #[arg(long, value_name = "DID")]
     pub actor: Did,
-    /// Where the approval goes
+    /// The file for the approval
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 /// `gambeson agent sign`
 #[derive(Debug, Args)]
 pub struct AgentSign {
-    /// What to sign; each file of several has its own signature
+    /// The file to sign; each of several has its own signature
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Where the signature of one file goes [default: FILE.jws]
+    /// The file for the signature of one file [default: FILE.jws]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub out: Option<PathBuf>,
     /// Replace a signature that exists
@@ -22,13 +22,13 @@ pub struct AgentSign {
 /// `gambeson agent verify`
 #[derive(Debug, Args)]
 pub struct AgentVerify {
-    /// What was signed. Of two names one may be the signature, if it ends with .jws
+    /// The signed file. Of two names one may be the signature, if it ends with .jws
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The signature of one file [default: FILE.jws]
     #[arg(short, long, value_name = "SIGNATURE")]
     pub signature: Option<PathBuf>,
-    /// Who must have signed
+    /// The expected signer
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
 }
@@ -36,10 +36,10 @@ pub struct AgentVerify {
 /// `gambeson agent seal`
 #[derive(Debug, Args)]
 pub struct AgentSeal {
-    /// To which agent, which must be known here
+    /// The DID of the agent, whose card must be known here
     #[arg(long, value_name = "DID", required_unless_present = "recipients", conflicts_with_all = ["recipients", "armor"])]
     pub to: Option<Did>,
-    /// To which age recipient: a text that begins with age1pq1 (may be given again)
+    /// An age recipient: a text that begins with age1pq1 (may be given again)
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
     pub recipients: Vec<String>,
     /// Write an age file as text that survives e-mail
@@ -53,13 +53,13 @@ pub struct AgentSeal {
         conflicts_with = "recipients"
     )]
     pub media_type: String,
-    /// For how many seconds it can be opened, at most 30 days
+    /// Seconds for which it can be opened, at most 30 days
     #[arg(long, value_name = "SECONDS", default_value = "604800", conflicts_with = "recipients")]
     pub lifetime: u64,
-    /// What to seal: for an agent at most 16 MiB
+    /// The file to seal: for an agent at most 16 MiB
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Where the sealed file goes
+    /// The sealed file
     #[arg(short, long, value_name = "OUT")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -70,13 +70,13 @@ pub struct AgentSeal {
 /// `gambeson agent open`
 #[derive(Debug, Args)]
 pub struct AgentOpen {
-    /// What was sealed to this agent: a payload of another agent, which opens once, or an age file
+    /// The sealed file: a payload of another agent, which opens once, or an age file
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Which agent must have sealed it; an age file does not tell
+    /// The expected sender, which an age file does not name
     #[arg(long, value_name = "DID")]
     pub from: Option<Did>,
-    /// Where the payload goes; only its owner may read it
+    /// The file for the payload; only its owner may read it
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -93,7 +93,7 @@ pub enum LogCommand {
     Prove(LogProve),
     /// Verify a proof, offline
     Verify(LogVerify),
-    /// Tell the state of this agent's log, and check all of it
+    /// Show the state of this agent's log, and check all of it
     Show,
 }
 
@@ -111,13 +111,13 @@ pub struct LogAppend {
 /// `gambeson agent log prove`
 #[derive(Debug, Args)]
 pub struct LogProve {
-    /// Which entry: the first is 0
+    /// The number of the entry; the first is 0
     #[arg(value_name = "INDEX")]
     pub index: u64,
-    /// Where the proof goes
+    /// The file for the proof
     #[arg(short, long, value_name = "PROOF", default_value = "-")]
     pub out: PathBuf,
-    /// Where the entry goes as well
+    /// A file for the entry
     #[arg(long, value_name = "FILE")]
     pub entry: Option<PathBuf>,
     /// Replace files that exist
@@ -134,26 +134,26 @@ pub struct LogVerify {
     /// The proof
     #[arg(short, long, value_name = "PROOF")]
     pub proof: PathBuf,
-    /// Which log: the URL of its key, such as did:gambeson:…#log-0 [default: this agent's]
-    #[arg(long, value_name = "URL")]
+    /// The log: the URL of its key, such as did:gambeson:…#log-0 [default: this agent's]
+    #[arg(long, value_name = "URL", value_parser = log_url)]
     pub log: Option<DidUrl>,
 }
 
 /// `gambeson agent memory …`
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
-    /// Keep a file, and tell its name: b3: and the digits of a BLAKE3 hash
+    /// Store a file, and print its name: b3: and the digits of a BLAKE3 hash
     Put(MemoryPut),
-    /// Give back what was kept under a name, as it was
+    /// Write the file that was stored under a name
     Get(MemoryGet),
-    /// Tell the names of all objects
+    /// List the names of all objects
     List,
 }
 
 /// `gambeson agent memory put`
 #[derive(Debug, Args)]
 pub struct MemoryPut {
-    /// What to keep, at most 256 MiB; more than 1 MiB is cut into objects, and the name is that of their manifest
+    /// The file to store, at most 256 MiB; more than 1 MiB is cut into objects, and the name is that of their manifest
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
 }
@@ -161,13 +161,20 @@ pub struct MemoryPut {
 /// `gambeson agent memory get`
 #[derive(Debug, Args)]
 pub struct MemoryGet {
-    /// The name that `put` told
+    /// The name that `put` printed
     #[arg(value_name = "OBJECT")]
     pub object: ObjectId,
-    /// Where the bytes go; only their owner may read them
+    /// The file for the bytes; only its owner may read it
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
     #[arg(long)]
     pub force: bool,
+}
+
+/// The URL of a log's key, which has a fragment.
+fn log_url(text: &str) -> Result<DidUrl, String> {
+    DidUrl::of_key(text).map_err(|error| {
+        format!("{}; expected the log's full URL, such as did:gambeson:…#log-0", error.detail())
+    })
 }

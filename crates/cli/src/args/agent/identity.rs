@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// How long a card holds.
 #[derive(Debug, Args)]
 pub struct Validity {
-    /// For how many days the card holds
+    /// Days for which the card is valid
     #[arg(long, value_name = "N", default_value = "365", value_parser = clap::value_parser!(u64).range(1..=36_525))]
     pub days: u64,
 }
@@ -25,7 +25,7 @@ pub struct Init {
     /// List on the card the keys for channels of default, hybrid, approved, cnsa2 or classical suites [default: those of --suite]
     #[arg(long, value_name = "PRESET", num_args = 0..=1, require_equals = true)]
     pub channels: Option<Option<Preset>>,
-    /// Write the seed as 24 words, now or never: to this file, or to standard output
+    /// Write the seed as 24 words, which is not possible later: to this file, or to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub words: Option<PathBuf>,
     /// Write the words into an age file under the same passphrase
@@ -35,7 +35,7 @@ pub struct Init {
     #[cfg(feature = "shares")]
     #[arg(long, value_name = "M/N", value_parser = shares)]
     pub shares: Option<(usize, usize)>,
-    /// What the files of the shares begin with: -1, -2 and so on follow
+    /// The beginning of the names of the shares' files: -1, -2 and so on follow
     #[cfg(feature = "shares")]
     #[arg(long, value_name = "PREFIX", default_value = "share")]
     pub shares_out: PathBuf,
@@ -47,10 +47,10 @@ pub struct Init {
 /// `gambeson agent show`
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The DID alone
+    /// Show the DID alone
     #[arg(long)]
     pub did: bool,
-    /// The age recipient alone, for `age -r`: what is sealed to it, `gambeson agent open` opens
+    /// Show the age recipient alone, for `age -r`: what is sealed to it, `gambeson agent open` opens
     #[arg(long, conflicts_with = "did")]
     pub recipient: bool,
 }
@@ -58,10 +58,10 @@ pub struct Show {
 /// `gambeson agent card`
 #[derive(Debug, Args)]
 pub struct Card {
-    /// Verify the cards in this file and keep them: their agent is known from then on
+    /// Verify the cards in this file and store them: their agent is known from then on
     #[arg(long, value_name = "CARDS", conflicts_with_all = ["verify", "of", "document", "did_suite"])]
     pub add: Option<PathBuf>,
-    /// Verify the cards in this file, and tell whose they are
+    /// Verify the cards in this file, and show the DID of their agent
     #[arg(long, value_name = "CARDS", conflicts_with_all = ["of", "document", "did_suite"])]
     pub verify: Option<PathBuf>,
     /// Write the cards of this agent, which must be known, or with --document the document of any DID [default: this agent]
@@ -76,7 +76,7 @@ pub struct Card {
     /// The age recipient of the newest card, as a file for `age -R`
     #[arg(long, conflicts_with_all = ["document", "did_suite", "add", "verify"])]
     pub recipient: bool,
-    /// Where the cards go, one a line
+    /// The file for the cards, one a line
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -106,13 +106,13 @@ pub enum RoleName {
 /// `gambeson agent rotate`
 #[derive(Debug, Args)]
 pub struct Rotate {
-    /// Which keys [default: none but the DID key, which every card replaces]
+    /// The keys to replace [default: none but the DID key, which every card replaces]
     #[arg(value_enum, value_name = "ROLE")]
     pub roles: Vec<RoleName>,
-    /// The old keys are in wrong hands: what they signed holds no longer
+    /// Revoke the old keys, which were compromised: their signatures are no longer valid
     #[arg(long, conflicts_with = "grace")]
     pub compromised: bool,
-    /// For how many seconds the old keys stay good
+    /// Seconds for which the old keys stay valid
     #[arg(long, value_name = "SECONDS", default_value = "86400")]
     pub grace: u64,
     /// List the keys for channels on the card from now on, in place of others: as agent init --channels
@@ -160,7 +160,7 @@ pub struct Recover {
     /// The agent's cards: they tell how often each key was replaced
     #[arg(long, value_name = "CARDS", group = "which_cards")]
     pub cards: Option<PathBuf>,
-    /// Begin anew with a first card: only for an agent whose cards nobody knows, since two first cards contradict
+    /// Make a first card again: only for an agent whose cards nobody has, since two first cards contradict each other
     #[arg(long, group = "which_cards")]
     pub new_cards: bool,
     /// The suite of the agent, where its cards do not tell
@@ -174,8 +174,8 @@ pub struct Recover {
 /// `gambeson agent backup`
 #[derive(Debug, Args)]
 pub struct AgentBackup {
-    /// Where the backup goes: cards, credentials, memory objects, the status list, what was used up of delegations and what was
-    /// taken once, sealed to the agent itself; audit logs are not in it
+    /// The file for the backup: cards, credentials, memory objects, the status list, used delegations and accepted one-time
+    /// messages, sealed to the agent itself; audit logs are not in it
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
     /// The memory objects: a folder of files with the names ab/cdef…, the digits of their BLAKE3 hashes [default: objects
@@ -205,7 +205,7 @@ pub struct Restore {
     /// Refuse a backup whose newest card has a lower number than this one, which others know
     #[arg(long, value_name = "CARD")]
     pub since: Option<u64>,
-    /// Where the memory objects go [default: objects in the agent's folder]
+    /// The folder for the memory objects [default: objects in the agent's folder]
     #[arg(long, value_name = "DIR")]
     pub objects: Option<PathBuf>,
 }

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 /// `gambeson agent act …`
 #[derive(Debug, Subcommand)]
 pub enum ActCommand {
-    /// Sign a call for one audience, for a short time, to be taken once
+    /// Sign a call for one audience, for a short time, to be accepted once
     Sign(ActSign),
-    /// Verify a signed call and that its signer may make it, and take it once
+    /// Verify a signed call and that its signer may make it, and accept it once
     Verify(ActVerify),
 }
 
@@ -21,16 +21,16 @@ pub struct ActSign {
     /// The call in JSON: method, and perhaps name, arguments, params
     #[arg(value_name = "CALL", default_value = "-")]
     pub call: PathBuf,
-    /// Who shall act on it: a DID or another URI
+    /// The audience, which acts on it: a DID or another URI
     #[arg(long = "aud", value_name = "AUDIENCE")]
     pub audience: String,
-    /// For how many seconds it is good [default: 120]
+    /// Seconds for which it is valid [default: 120]
     #[arg(long, value_name = "SECONDS")]
     pub lifetime: Option<u64>,
     /// The chain of delegation that permits it
     #[arg(long, value_name = "CHAIN")]
     pub under: Option<PathBuf>,
-    /// Where the signed action goes
+    /// The file for the signed action
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -44,13 +44,13 @@ pub struct ActVerify {
     /// The signed action
     #[arg(value_name = "FILE", default_value = "-")]
     pub signed: PathBuf,
-    /// Whom it must be for [default: this agent]
+    /// The expected audience [default: this agent]
     #[arg(long = "aud", value_name = "AUDIENCE")]
     pub audience: Option<String>,
-    /// For how many seconds it may be good [default: 120]
+    /// Seconds for which it may be valid at most [default: 120]
     #[arg(long, value_name = "SECONDS")]
     pub lifetime: Option<u64>,
-    /// Who must have signed
+    /// The expected signer
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
     /// The root in whose name the call may be made: its own calls, and those that a chain from it permits (may be given again)
@@ -65,7 +65,7 @@ pub struct ActVerify {
     /// An approval of the action (may be given again)
     #[arg(long, value_name = "FILE", requires = "trust")]
     pub approval: Vec<PathBuf>,
-    /// What it costs, such as 5:EUR-cent
+    /// The cost of the call, such as 5:EUR-cent
     #[arg(long, value_name = "N:UNIT", value_parser = amount, requires = "trust")]
     pub cost: Option<Amount>,
 }
@@ -75,7 +75,7 @@ pub struct ActVerify {
 pub enum HttpCommand {
     /// Sign a request or a response, and write it with the fields of the signature
     Sign(HttpSign),
-    /// Verify the signature of a request or a response, and take it once
+    /// Verify the signature of a request or a response, and accept it once
     Verify(HttpVerify),
 }
 
@@ -85,19 +85,19 @@ pub struct HttpSign {
     /// The message as HTTP/1.1 has it: request line or status line, fields, an empty line, content
     #[arg(value_name = "MESSAGE", default_value = "-")]
     pub message: PathBuf,
-    /// The request that a response answers: the signature holds for this answer to it alone
+    /// The request that a response answers: the signature is valid for this answer to it alone
     #[arg(long, value_name = "REQUEST")]
     pub request: Option<PathBuf>,
-    /// Use a capability: sign with the signing key, not the one that tells who speaks
+    /// Sign with the signing key, by which capabilities are used, in place of the identity key
     #[arg(long)]
     pub capability: bool,
-    /// Say what the signature is for, so that verifiers can choose it
+    /// Tag the signature with its purpose, by which verifiers choose it
     #[arg(long, value_name = "TEXT")]
     pub tag: Option<String>,
     /// Name the signature among those of the message
     #[arg(long, value_name = "NAME", default_value = "gambeson")]
     pub label: String,
-    /// Where the signed message goes
+    /// The file for the signed message
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -114,7 +114,7 @@ pub struct HttpVerify {
     /// The request that was sent: the response must have been signed as the answer to it
     #[arg(long, value_name = "REQUEST")]
     pub request: Option<PathBuf>,
-    /// Demand the signing key, by which capabilities are used; whether its holder has the capability is not checked
+    /// Require the signing key, by which capabilities are used; whether its holder has the capability is not checked
     #[arg(long)]
     pub capability: bool,
     /// Verify only a signature with this tag
@@ -140,7 +140,7 @@ pub struct A2aSign {
     /// The agent card in JSON
     #[arg(value_name = "CARD", default_value = "-")]
     pub card: PathBuf,
-    /// Where the signed card goes
+    /// The file for the signed card
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub out: PathBuf,
     /// Replace a file that exists
@@ -154,7 +154,7 @@ pub struct A2aVerify {
     /// The signed card
     #[arg(value_name = "CARD", default_value = "-")]
     pub card: PathBuf,
-    /// Who must have signed
+    /// The expected signer
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
 }

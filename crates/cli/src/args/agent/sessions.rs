@@ -10,13 +10,13 @@ use std::str::FromStr;
 /// `gambeson agent listen`
 #[derive(Debug, Args)]
 pub struct AgentListen {
-    /// Where: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one
+    /// The address: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one
     #[arg(value_name = "ADDRESS", value_parser = address::listen)]
     pub address: SocketAddr,
-    /// Which agent may come (may be given again)
+    /// The DID of an agent to admit (may be given again)
     #[arg(long = "from", value_name = "DID", required_unless_present = "anybody")]
     pub from: Vec<Did>,
-    /// Take any agent
+    /// Admit any agent
     #[arg(long, conflicts_with = "from")]
     pub anybody: bool,
     /// What goes through
@@ -27,7 +27,7 @@ pub struct AgentListen {
 /// `gambeson agent connect`
 #[derive(Debug, Args)]
 pub struct AgentConnect {
-    /// Whom, and where
+    /// The agent and its address
     #[arg(value_name = "DID@HOST:PORT")]
     pub target: Target,
     /// What goes through
@@ -38,10 +38,10 @@ pub struct AgentConnect {
 /// What goes through a session.
 #[derive(Debug, Args)]
 pub struct Pipe {
-    /// What is sent
+    /// The file to send
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub send: PathBuf,
-    /// Where goes what is received
+    /// The file for received bytes
     #[arg(long, value_name = "FILE", default_value = "-")]
     pub receive: PathBuf,
     /// Send the hash of the newest identity card alone: the other side has the cards

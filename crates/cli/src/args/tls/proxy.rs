@@ -10,10 +10,10 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 #[command(group(ArgGroup::new("side").args(["cert", "tls"]).required(true).multiple(true)))]
 pub struct TlsProxy {
-    /// Where clients come to: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is told
+    /// The address for clients: PORT (on 127.0.0.1), :PORT (on every address) or HOST:PORT; port 0 takes a free one, which is printed
     #[arg(short, long, value_name = "ADDRESS", default_value = "127.0.0.1:8443", value_parser = address::listen)]
     pub listen: SocketAddr,
-    /// The server that everything goes to
+    /// The server to forward to
     #[arg(short = 'C', long, value_name = "HOST:PORT")]
     pub connect: String,
     /// The protocols to agree on (ALPN), such as h2,http/1.1, the best first [default: with TLS on both sides, and without --client-ca, what server and client
@@ -57,7 +57,7 @@ pub struct TlsProxy {
     #[arg(long, value_name = "KEY", requires = "own_cert", help_heading = "TLS with the server")]
     pub own_key: Option<PathBuf>,
 
-    /// Tell the server who has called: PROXY protocol, version 2
+    /// Send the client's address to the server: PROXY protocol, version 2
     #[arg(long, help_heading = "PROXY protocol")]
     pub send_proxy: bool,
     /// Take callers from these load balancers alone, and only with a header of the PROXY protocol, version 2
@@ -67,26 +67,26 @@ pub struct TlsProxy {
     /// The most connections at a time; more are refused [default: 8192, or what the limit of descriptors allows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Limits")]
     pub connections: Option<u32>,
-    /// For how many seconds a handshake may take, that of TLS with the header of the PROXY protocol before it
+    /// Seconds that a handshake may take, that of TLS with the header of the PROXY protocol before it
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "Limits")]
     pub handshake_timeout: u64,
-    /// For how many seconds the server may keep us waiting for a connection
+    /// Seconds to wait for a connection to the server
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = "Limits")]
     pub connect_timeout: u64,
-    /// For how many seconds a connection may move no byte
+    /// Seconds for which a connection may move no byte
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=604_800), help_heading = "Limits")]
     pub idle_timeout: u64,
-    /// For how many seconds connections may go on after SIGTERM or SIGINT; a second signal ends at once
+    /// Seconds for which connections may go on after SIGTERM or SIGINT; a second signal ends at once
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=86_400), help_heading = "Limits")]
     pub drain_timeout: u64,
 
-    /// Where each connection that has ended is told, a JSON object a line; opened again on SIGHUP
+    /// The file for a JSON object a line about each connection that has ended; opened again on SIGHUP
     #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Reports")]
     pub access_log: PathBuf,
     /// Serve counters for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:9464", value_parser = address::listen, help_heading = "Reports")]
     pub metrics: Option<SocketAddr>,
-    /// Append the secrets of every connection to the file that SSLKEYLOGFILE names: whoever reads it reads all that was said
+    /// Append the secrets of every connection to the file that SSLKEYLOGFILE names: its readers can decrypt all traffic
     #[arg(long, help_heading = "Reports")]
     pub key_log: bool,
 

@@ -83,7 +83,7 @@ impl End {
     /// The connection with one side broke, or ended as TLS does not end.
     pub(super) fn cut(side: Side, error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::new("no-goodbye", side, "TCP ended, and TLS had not"),
+            io::ErrorKind::UnexpectedEof => Self::new("no-goodbye", side, "TCP ended before TLS did"),
             _ => match tls(error) {
                 Some(tls) => Self::new("cut", side, explain(tls)),
                 None => Self::new("cut", side, error),
@@ -92,11 +92,11 @@ impl End {
     }
 
     pub(super) fn idle(limit: Duration) -> Self {
-        Self { code: "idle", side: None, why: format!("nothing moved for {} s", limit.as_secs()) }
+        Self { code: "idle", side: None, why: format!("no bytes moved for {} s", limit.as_secs()) }
     }
 
     fn stopped() -> Self {
-        Self { code: "stopped", side: None, why: "the proxy was told to end".into() }
+        Self { code: "stopped", side: None, why: "the proxy is stopping".into() }
     }
 
     /// What went wrong in a handshake: which check failed, where one did.
@@ -401,7 +401,7 @@ async fn dial(host: &str, port: u16, limit: Duration) -> io::Result<TcpStream> {
     let deadline = Instant::now() + limit;
     let slow = |_| io::Error::from(io::ErrorKind::TimedOut);
     let addresses: Vec<_> = timeout_at(deadline, lookup_host((host, port))).await.map_err(slow)??.collect();
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name stands for no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     for (address, waiting) in addresses.iter().zip((1..=addresses.len() as u32).rev()) {
         let share = deadline.saturating_duration_since(Instant::now()) / waiting;
         match timeout(share, TcpStream::connect(address)).await.map_err(slow).flatten() {

@@ -59,7 +59,7 @@ pub(super) async fn read(socket: &mut (impl AsyncRead + Unpin)) -> io::Result<Ca
 pub(super) fn parse(bytes: &[u8]) -> Result<Caller, String> {
     let header = Header::try_from(bytes).map_err(|error| error.to_string())?;
     if header.len() != bytes.len() {
-        return Err("there is something behind it".into());
+        return Err("bytes follow it".into());
     }
     let mut caller = Caller::default();
     let mut checked = false;
@@ -69,7 +69,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Caller, String> {
             kind if kind == Type::CRC32C as u8 => {
                 let told = <[u8; 4]>::try_from(&field.value[..]).map_err(|_| "its checksum is no CRC32C")?;
                 let Cow::Borrowed(value) = &field.value else {
-                    return Err("its checksum has no place".into());
+                    return Err("its checksum cannot be located".into());
                 };
                 // The checksum counts itself as zeros.
                 let at = value.as_ptr() as usize - bytes.as_ptr() as usize;
@@ -78,7 +78,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Caller, String> {
                 digest.update(&[0; 4]);
                 digest.update(&bytes[at + 4..]);
                 if std::mem::replace(&mut checked, true) || digest.finalize() != u32::from_be_bytes(told) {
-                    return Err("its checksum does not hold".into());
+                    return Err("its checksum is wrong".into());
                 }
             }
             kind if kind == Type::ALPN as u8 => {
@@ -95,7 +95,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Caller, String> {
     }
     match (header.command, header.protocol) {
         (Command::Local, _) => return Ok(Caller::default()),
-        (Command::Proxy, Protocol::Datagram) => return Err("it speaks of datagrams".into()),
+        (Command::Proxy, Protocol::Datagram) => return Err("it is for datagrams".into()),
         (Command::Proxy, _) => {}
     }
     caller.addresses = match header.addresses {
@@ -218,7 +218,7 @@ mod tests {
                 "protocol of 256 bytes",
             ),
             (header(0x21, 0x11, &with(b"\x03\0\x03abc")), "no CRC32C"),
-            (behind, "something behind"),
+            (behind, "bytes follow"),
         ];
         for (bytes, part) in cases {
             let told = parse(&bytes).unwrap_err();

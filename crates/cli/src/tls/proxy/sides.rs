@@ -157,7 +157,8 @@ fn judge(path: &Path, chain: &[CertificateDer<'_>]) -> Result<SystemTime, Error>
     for (index, certificate) in read.iter().enumerate() {
         let number = index + 1;
         if now < certificate.not_before() || certificate.not_after() < now {
-            let text = format!("certificate {number} ({}) is out of its time", certificate.subject());
+            let text =
+                format!("certificate {number} ({}) has expired or is not valid yet", certificate.subject());
             return Err(wrong(path, &text).because("expired"));
         }
         let Some(next) = read.get(number) else { break };
