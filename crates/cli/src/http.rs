@@ -102,7 +102,7 @@ pub(crate) fn told(error: httparse::Error) -> String {
         Error::HeaderValue => "the value of a field has a control character",
         Error::NewLine => "a line does not end with CR LF",
         Error::Status => "its status is not three digits",
-        Error::Token => "its first line has a character that has no place there",
+        Error::Token => "its first line has a character that is not allowed there",
         Error::TooManyHeaders => "it has too many fields",
         Error::Version => "it does not begin with HTTP/1.1 or HTTP/1.0",
     };

@@ -66,7 +66,7 @@ fn run(options: &ProviderRun) -> Result<Status, Error> {
         Ok(child) => child,
         Err(error) => {
             drop(folder);
-            write_to_stderr(format_args!("gambeson: {name}: {error}"));
+            write_to_stderr(format_args!("gambeson: {}", Error::stream(&name, &error)));
             // As shells have it: 127 if there is no such program, 126 if it cannot be run.
             std::process::exit(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
         }

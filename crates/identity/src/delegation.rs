@@ -634,10 +634,7 @@ impl Used<'_> {
         let Some((approval, id)) = found else {
             return Err(Error::new(
                 Reason::NotApproved,
-                format_args!(
-                    "none of {} approvers approved this action who does not take part",
-                    approvers.len()
-                ),
+                format_args!("no approval by one of {} approvers outside the chain", approvers.len()),
             ));
         };
         if !self.spends.iter().any(|spend| spend.id == *id) {
@@ -686,7 +683,7 @@ impl Used<'_> {
             (Some(budget), _) => {
                 return Err(Error::new(
                     Reason::OverBudget,
-                    format_args!("nobody stated what this costs in {:?}", budget.unit),
+                    format_args!("the cost in {:?} is not stated", budget.unit),
                 ));
             }
         };

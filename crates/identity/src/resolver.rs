@@ -145,7 +145,7 @@ impl<F: Fetch, R: Resolver> Resolver for Web<F, R> {
         let text = self.fetch.get(&address, MAX_DOCUMENT)?;
         let read = json::parse_object(&text, MAX_DOCUMENT).and_then(DidDocument::from_json);
         let document = read.map_err(|error| {
-            Error::new(error.reason(), format_args!("what {address} answers: {}", error.detail()))
+            Error::new(error.reason(), format_args!("from {address}: {}", error.detail()))
         })?;
         match document.id() == did {
             true => Ok(Arc::new(document)),

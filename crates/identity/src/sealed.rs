@@ -200,7 +200,7 @@ pub fn open_from(
     if !senders(message.sender.did()) {
         return Err(Error::new(
             Reason::NotPermitted,
-            format_args!("nothing is taken here from {}", message.sender.did()),
+            format_args!("{} is not a permitted sender", message.sender.did()),
         ));
     }
     now.within(None, Some(message.expires), "the payload")?;
@@ -273,7 +273,7 @@ impl Message {
     }
 
     fn decode(plaintext: &[u8]) -> Result<Parts<'_>> {
-        let bad = || Error::new(Reason::BadForm, "what was sealed is not in its form");
+        let bad = || Error::new(Reason::BadForm, "the sealed content is malformed");
         let mut fields = Fields(plaintext);
         let media_type = fields.text().and_then(|text| text.strip_prefix(TYPE)).ok_or_else(bad)?;
         let message = Self {

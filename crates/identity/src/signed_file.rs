@@ -175,7 +175,7 @@ impl FileSignature {
         self.jws.verify(key)?;
         now.not_before(self.claims.issued, SKEW, "the signature")?;
         if file.finish() != (self.claims.hash.clone(), self.claims.size) {
-            return Err(Error::new(Reason::BadDigest, "the file is another than the one that was signed"));
+            return Err(Error::new(Reason::BadDigest, "the file is not the one that was signed"));
         }
         Ok(Verified::new(self.claims.clone(), url))
     }

@@ -749,7 +749,7 @@ impl fmt::Display for Failure {
                 write!(f, "the revocation list of its issuer has an unknown critical extension ({oid})")
             }
             Self::TooLong => write!(f, "the chain has more than {MAX_LENGTH} certificates"),
-            Self::TooMuchWork => f.write_str("too many certificates have names that fit"),
+            Self::TooMuchWork => f.write_str("too many certificates have a matching name"),
         }
     }
 }

@@ -128,7 +128,7 @@ pub struct SlimDoctor {
     /// Which nodes
     #[command(flatten)]
     pub nodes: Nodes,
-    /// The agent's folder, whose identity is looked at, too [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
+    /// The agent's folder, whose identity is checked, too [default: GAMBESON_HOME, else gambeson/agent in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
 }

@@ -68,7 +68,7 @@ impl Place {
             && named != before
         {
             return Err(Error::usage(format!(
-                "what is installed changed {}: uninstall it before another configuration is changed",
+                "the installation changed {}: uninstall it before another configuration is changed",
                 before.display()
             )));
         }
@@ -177,11 +177,11 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
 fn tried(place: &Place, groups: &str, others: &[(PathBuf, Existing)]) -> Result<String, Error> {
     let entry = place.entry();
     let version = active(entry);
-    let version =
-        version.map_err(|error| Error::not_verified(format!("{error}; it was taken away again")))?;
+    let version = version
+        .map_err(|error| Error::not_verified(format!("{error}; the installation was removed again")))?;
     let of_others = || others.iter().try_for_each(|(file, other)| takes_groups_of(entry, file, other));
     let taken = takes_groups(entry, groups).and_then(|()| of_others());
-    taken.map_err(|error| Error::usage(format!("{error}; it was taken away again")))?;
+    taken.map_err(|error| Error::usage(format!("{error}; the installation was removed again")))?;
     Ok(version)
 }
 

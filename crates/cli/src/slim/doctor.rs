@@ -164,12 +164,12 @@ async fn clock(client: &Client) -> Finding {
     let before = now();
     let place = match client.append(&channel, entry, 0).await.map_err(said)? {
         gambeson_slim::Placed::At(place) => place,
-        gambeson_slim::Placed::After(_) => return Err("the log takes an entry for a commit".to_owned()),
+        gambeson_slim::Placed::After(_) => return Err("the log treats an entry as a commit".to_owned()),
     };
     let after = now();
     let page = client.read(&channel, place, 1).await.map_err(said)?;
     let at = page.records.first().filter(|record| record.place == place).map(|record| record.at);
-    let at = Duration::from_millis(at.ok_or("the log does not have what it has just taken")?);
+    let at = Duration::from_millis(at.ok_or("the log lacks the entry that it has just accepted")?);
     let skew = if at < before { before - at } else { at.saturating_sub(after) };
     if skew > SKEW {
         return Err(format!(

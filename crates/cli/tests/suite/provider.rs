@@ -526,7 +526,7 @@ fn a_module_that_does_not_load_is_not_left_behind() {
     folder.write("broken.so", "no module");
     folder.write("openssl.cnf", "# mine\n");
     let broken = "provider install --prefix here --conf openssl.cnf --module broken.so";
-    folder.run(broken).exits(1).tells("taken away again");
+    folder.run(broken).exits(1).tells("removed again");
     assert!(!folder.exists(CONF) && !folder.exists(&module()));
     assert_eq!(folder.read("openssl.cnf"), b"# mine\n");
     assert!(!folder.exists("openssl.cnf.before-gambeson"));
@@ -534,7 +534,7 @@ fn a_module_that_does_not_load_is_not_left_behind() {
     folder.run("provider install --prefix here --conf openssl.cnf").exits(0);
     let files = [CONF, &module(), "openssl.cnf", "openssl.cnf.before-gambeson"];
     let before = files.map(|name| folder.read(name));
-    folder.run(broken).exits(1).tells("taken away again");
+    folder.run(broken).exits(1).tells("removed again");
     assert!(files.map(|name| folder.read(name)) == before);
     folder.run("provider status --prefix here").exits(0);
 }

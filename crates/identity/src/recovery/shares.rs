@@ -49,8 +49,7 @@ fn combined<T: AsRef<str>>(texts: &[T]) -> Result<Zeroizing<Vec<u8>>> {
     }
     let mut shares = Vec::with_capacity(texts.len());
     for (number, text) in (1..).zip(texts) {
-        let share =
-            read(text.as_ref()).ok_or_else(|| bad(format_args!("share {number} is mistyped or none")))?;
+        let share = read(text.as_ref()).ok_or_else(|| bad(format_args!("share {number} is malformed")))?;
         if shares.contains(&share) {
             return Err(bad(format_args!("share {number} is there twice")));
         }

@@ -164,7 +164,7 @@ impl SdJwt {
         let holder = holder(&claims)?;
         match binding {
             KeyBinding::None if parts.binding.is_some() => {
-                return Err(bad("a key-binding signature that nobody asked for"));
+                return Err(bad("an unrequested key-binding signature"));
             }
             KeyBinding::None => {}
             KeyBinding::Required { audience, nonce, max_age } => {

@@ -74,7 +74,11 @@ impl Life {
         if (self.passed_over || self.unsure)
             && self.backlog.iter().all(|record| record.entry.kind != EntryKind::Commit)
         {
-            self.cannot_follow(place, "others are in an epoch that this member never saw begin", true);
+            self.cannot_follow(
+                place,
+                "other members are in an epoch whose commit this member has not received",
+                true,
+            );
         }
     }
 

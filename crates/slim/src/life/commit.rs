@@ -501,7 +501,7 @@ impl Life {
                     // It stands in the log, and what was made with it was never written.
                     self.cannot_follow(
                         place.0,
-                        "this member came back, and stopped before it had kept that",
+                        "this member came back, and stopped before it had stored that",
                         true,
                     );
                     return self.skipped(place);

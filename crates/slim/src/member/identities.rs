@@ -117,7 +117,7 @@ impl IdentityProvider for Identities {
         _: Option<MlsTime>,
         _: Option<&ExtensionList>,
     ) -> Result<(), Refusal> {
-        Err(Refusal::new(Reason::BadProposal, "nobody sends proposals from outside"))
+        Err(Refusal::new(Reason::BadProposal, "proposals from outside are not accepted"))
     }
 
     fn identity(&self, signing_identity: &SigningIdentity, _: &ExtensionList) -> Result<Vec<u8>, Refusal> {

@@ -148,11 +148,13 @@ impl Judges for Judge {
 
 fn rejoin(policy: &Policy, did: &Did, removed: &[Did]) -> Result<(), Refusal> {
     if !policy.rejoin {
-        return Err(Refusal::new(Reason::NoRejoin, "the policy lets nobody come back by itself"));
+        return Err(Refusal::new(Reason::NoRejoin, "the policy lets no member come back by itself"));
     }
     match removed {
         [old] if old == did => Ok(()),
-        _ => Err(Refusal::new(Reason::OtherIdentity, format_args!("{did} takes the place of somebody else"))),
+        _ => {
+            Err(Refusal::new(Reason::OtherIdentity, format_args!("{did} takes the place of another member")))
+        }
     }
 }
 
@@ -180,7 +182,7 @@ impl Judge {
         };
         let wrong = |what: &dyn std::fmt::Display| Refusal::new(Reason::BadDelegation, what);
         if !policy.delegate {
-            let what = "the policy lets nobody delegate the right to invite";
+            let what = "the policy lets no member delegate the right to invite";
             return Err(Refusal::new(Reason::NotPermitted, what));
         }
         let at = self.shared.hold().at.ok_or_else(|| wrong(&"no time to judge a delegation at"))?;
@@ -205,7 +207,7 @@ impl Judge {
         }
         if chain.links().iter().any(|link| link.terms().max_calls.is_some() || link.terms().budget.is_some())
         {
-            return Err(wrong(&"nobody counts here: a delegation with a number or a budget is not taken"));
+            return Err(wrong(&"a delegation with a number or a budget is not accepted here"));
         }
         let covers = last.terms().capabilities.iter().any(|it| {
             it.caveats.is_empty() && it.action.matches(INVITE) && it.resource.matches(&policy.resource())

@@ -97,25 +97,25 @@ impl Metrics {
             Histogram::new([1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 10.0])
         };
         let seconds = Family::<OfSide, Histogram>::new_with_constructor(buckets);
-        registry.register("connections", "Connections that there are", connections.clone());
-        registry.register("connections_limit", "The most connections at a time", limit.clone());
-        registry.register("accepted", "Connections that found a place", accepted.clone());
-        registry.register("refused", "Connections that found no place", refused.clone());
-        registry.register("ended", "Connections that have ended, by how", ended.clone());
+        registry.register("connections", "Open connections", connections.clone());
+        registry.register("connections_limit", "Largest number of open connections", limit.clone());
+        registry.register("accepted", "Accepted connections", accepted.clone());
+        registry.register("refused", "Connections refused because all places were taken", refused.clone());
+        registry.register("ended", "Ended connections, by their end", ended.clone());
         registry.register("handshakes", "Handshakes that succeeded", handshakes.clone());
         registry.register(
             "handshake_failures",
             "Handshakes that failed, by the check that failed",
             failures.clone(),
         );
-        registry.register("handshake_duration_seconds", "How long handshakes took", seconds.clone());
+        registry.register("handshake_duration_seconds", "Duration of handshakes", seconds.clone());
         registry.register("relayed_bytes", "Bytes to the server (up) and from it (down)", bytes.clone());
         registry.register("reloads", "Reloads of certificates", reloads.clone());
-        let help = "When the certificate ends that clients see, in unix time";
+        let help = "Expiry of the certificate that clients see, in Unix time";
         registry.register("certificate_expiry_timestamp_seconds", help, expires.clone());
         registry.register(
             "access_log_lost_lines",
-            "Lines that the access log was too slow for",
+            "Lines lost because the access log was too slow",
             untold.clone(),
         );
         let bytes = |direction| bytes.get_or_create(&Direction { direction }).clone();
