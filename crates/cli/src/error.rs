@@ -154,9 +154,12 @@ pub(crate) fn words(error: &gambeson_identity::Error) -> String {
     let detail = error.detail();
     match (error.reason(), detail.rsplit_once(" at line ")) {
         (Reason::BadJson, Some((what, place))) => {
+            // Documents that were fetched have their address before it.
+            let at = what.strip_prefix("from ").and(what.find(": ")).map_or(0, |at| at + 2);
+            let (source, what) = what.split_at(at);
             let is_ours = ["the ", "a noncharacter", "deeper"].iter().any(|start| what.starts_with(start));
             let what = if is_ours { what } else { "not JSON" };
-            format!("{what} (line {})", place.replacen(" column", ", column", 1))
+            format!("{source}{what} (line {})", place.replacen(" column", ", column", 1))
         }
         (Reason::UnknownDid, _) if detail.starts_with("did:web:") => {
             format!(

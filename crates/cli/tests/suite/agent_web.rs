@@ -241,7 +241,7 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
         ("moved", "unknown-did", "status 302 Found; redirects are not followed"),
         ("large", "too-large", "/large/did.json has more than 65536 bytes"),
         ("endless", "too-large", "/endless/did.json has more than 65536 bytes"),
-        ("text", "bad-json", "/text/did.json answers: "),
+        ("text", "bad-json", "/text/did.json: "),
         ("twice", "bad-json", "/twice/did.json answers: "),
         ("form", "bad-form", "/form/did.json answers: the text \"id\" is missing"),
         ("cut", "unknown-did", "/cut/did.json was not fetched"),
@@ -300,7 +300,7 @@ fn a_file_of_roots_holds_certificates() {
         (pem("PRIVATE KEY", b"key"), "no certificate"),
         (pem("CERTIFICATE", b"no DER"), "certificate 1"),
         (format!("{}{}", authority.pem(), pem("CERTIFICATE", b"no DER")), "certificate 2"),
-        ("-----BEGIN CERTIFICATE-----\n???\n-----END CERTIFICATE-----\n".to_owned(), "not PEM"),
+        ("-----BEGIN CERTIFICATE-----\n???\n-----END CERTIFICATE-----\n".to_owned(), "is not base64"),
     ] {
         folder.write("bad.pem", &text);
         ask(&folder, did_web, "--web-roots bad.pem").exits(3).tells(told);
