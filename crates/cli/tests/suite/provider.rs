@@ -124,7 +124,8 @@ fn the_recipe_for_nginx_works() {
     }
     let page = include_str!("../../../openssl/README.md");
     let (_, recipe) = page.split_once("\n# nginx\n").unwrap();
-    let (recipe, _) = recipe.split_once("```sh\n").map(|(_, rest)| rest.split_once("\n```").unwrap()).unwrap();
+    let (recipe, _) =
+        recipe.split_once("```sh\n").map(|(_, rest)| rest.split_once("\n```").unwrap()).unwrap();
     let after = |mark: &str| recipe.lines().find_map(|line| line.trim().strip_prefix(mark)).unwrap();
     let (variable, configuration) = after("Environment=").split_once('=').unwrap();
     let folder = Folder::new();

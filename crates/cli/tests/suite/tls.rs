@@ -217,10 +217,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
     assert!(!told.contains("ed448_shake256"), "the one scheme that would do was not offered: {told}");
     server.get(&folder, "/", "--preset fully-hybrid").exits(0);
     let (_, told) = get(port, &format!("--preset cnsa2 --connect-to 127.0.0.1:{port}"));
-    assert!(
-        told.contains("--preset cnsa2: groups SecP384r1MLKEM1024, MLKEM1024; schemes mldsa87"),
-        "{told}"
-    );
+    assert!(told.contains("--preset cnsa2: groups SecP384r1MLKEM1024, MLKEM1024; schemes mldsa87"), "{told}");
     assert!(told.contains(&format!("scan localhost:{port} --connect-to 127.0.0.1:{port}`")), "{told}");
 
     // The other way round; and a check that failed for itself has nothing to do with the offer.
