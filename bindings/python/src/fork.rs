@@ -27,12 +27,12 @@ pub fn check_channels(py: Python<'_>) -> PyResult<()> {
     }
 }
 
-/// Whether channels have threads here.
+/// Returns true if channels have threads in this process.
 pub fn has_channels() -> bool {
     CHANNELS.get().is_some_and(|home| *home == id())
 }
 
-/// Whether channels are bound to a process that this one was forked from. What their threads share may be locked for ever then.
+/// Returns true if channels are bound to a process that this one was forked from: locks that their threads held then are never released.
 pub fn left_channels() -> bool {
     CHANNELS.get().is_some_and(|home| *home != id())
 }

@@ -87,7 +87,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::fork::check_interpreter(module.py())?;
         let codes = gambeson_identity::Reason::ALL.iter().map(|reason| reason.code());
-        // Whether this is a build for tests.
+        // True for a build for tests.
         module.add("CHECKED", cfg!(debug_assertions))?;
         module.add("MAX_SENT", gambeson_slim::MAX_MESSAGE)?;
         module.add("MCP_PROOF", gambeson_identity::mcp::PROOF)?;

@@ -60,7 +60,7 @@ def test_the_largest_message_is_said_and_true() -> None:
                 with pytest.raises(gambeson.ChannelError) as refused:
                     await say(bytes(most + 1))
                 assert f"{most + 1} bytes" in refused.value.detail and f"{most}" in refused.value.detail, refused.value
-            # What looks like a connection's envelope is wrapped, which takes of the room.
+            # A message that looks like a connection's envelope is wrapped, which takes some of the room.
             from gambeson.channel._envelope import MARK
 
             with pytest.raises(gambeson.ChannelError):

@@ -25,7 +25,7 @@ export async function init(
   whole?: ModuleSource | Promise<ModuleSource>,
 ): Promise<void> {
   if (typeof source === "string" && source !== "whole") throw new GambesonError("bad-form", `there is no module "${String(source)}"`);
-  // What is given and not needed may fail.
+  // An argument that is not needed may fail.
   for (const given of [source, whole]) if (given instanceof Promise) given.catch(() => undefined);
   if (larger.asked) return larger.init();
   if (source !== "whole") return smaller.init(source);

@@ -293,7 +293,7 @@ fn show_certificates(console: Console, certificates: &[Certificate]) -> Result<(
     Ok(())
 }
 
-/// What an authority with this path length may issue.
+/// The certificates that an authority with this path length may issue, in words.
 fn over(path_length: Option<u8>) -> String {
     match path_length {
         None => "any number of authorities below it".to_owned(),
@@ -438,7 +438,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     }
 }
 
-/// What lists say of a chain that holds, for a person; when the oldest of them was made; and the issuers without one.
+/// The revocation check of a chain in words, the time of the oldest list, and the issuers without a list.
 fn revocation(chain: &[&Certificate], lists: &[RevocationList]) -> (String, Option<String>, Vec<String>) {
     let listed = |issuer: &Name| lists.iter().any(|list| list.issuer() == *issuer);
     let below_root = chain.iter().take(chain.len().saturating_sub(1));

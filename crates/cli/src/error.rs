@@ -42,7 +42,7 @@ impl Error {
         Self { reason: Some(reason), ..self }
     }
 
-    /// The same error after other words.
+    /// Puts words before the error's sentence.
     pub(crate) fn after(self, words: &str) -> Self {
         Self { message: words.to_owned() + &self.message, ..self }
     }
@@ -148,7 +148,7 @@ impl Error {
     }
 }
 
-/// What went wrong in the identity layer, and what to do. The parser's names of tokens are left out.
+/// An error of the identity layer in words, with the next step, without the parser's names of tokens.
 pub(crate) fn words(error: &gambeson_identity::Error) -> String {
     use gambeson_identity::Reason;
     let detail = error.detail();

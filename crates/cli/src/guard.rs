@@ -18,7 +18,7 @@ enum Identity {
     Path(PathBuf),
 }
 
-/// What a command has used a file for.
+/// The use of a file by a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Input,

@@ -30,7 +30,7 @@ pub(crate) struct Client {
     unread: Unread,
 }
 
-/// What had come and was not understood when a stream ended.
+/// Bytes that had come and were not understood when a stream ended.
 type Unread = Arc<Mutex<Vec<u8>>>;
 
 /// What a handshake came to.
@@ -188,7 +188,7 @@ const MAX_LENGTH_LINE: usize = 20;
 
 const MALFORMED_CHUNK: &str = "malformed chunk: a hexadecimal length on a line of at most 20 bytes, its data, and CR LF behind each were expected";
 
-/// What `ureq` says of an answer that is not HTTP/1.1, in plain words.
+/// The words for an answer that `ureq` does not take for HTTP/1.1.
 fn plain(words: &str) -> String {
     use httparse::Error;
     let heads = [

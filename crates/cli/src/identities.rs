@@ -21,7 +21,7 @@ pub(crate) struct Identities {
     all: Vec<Keys>,
     /// What was passed over in files that anybody can read.
     passed_over: Vec<String>,
-    /// Whether the sealed file wants a passphrase, and no identity.
+    /// True if the sealed file needs a passphrase and no identity.
     wants_passphrase: Rc<Cell<bool>>,
 }
 

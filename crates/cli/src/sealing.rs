@@ -148,7 +148,7 @@ pub(crate) enum Wanted {
 }
 
 impl Wanted {
-    /// What is expected in place of something else than an age key of this half, and the command that makes it.
+    /// The expected half of an age key, and the command that makes it.
     fn hint(self, error: KeyError) -> &'static str {
         match (self, error) {
             (_, KeyError::NotPostQuantum(_) | KeyError::Unsupported(_) | KeyError::Plugin) => "",

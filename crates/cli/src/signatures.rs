@@ -80,7 +80,7 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
     Ok(status)
 }
 
-/// Whose signature is asked for.
+/// The signer that a signature must be of.
 struct Signer {
     key: PublicKey,
     /// The file of the key or of the certificate.
@@ -220,7 +220,7 @@ struct Verifying<'a> {
 }
 
 impl Verifying<'_> {
-    /// Whether the signature holds, or why not, and the length of the file.
+    /// Verifies the signature; the reason if it does not hold, and the length of the file.
     fn verify<P: ParameterSet>(&self, key: &VerifyingKey<P>) -> Result<(Result<(), Refused>, u64), Error> {
         let (is_held, bytes) = self.holds(key, self.context)?;
         let length = size_of::<P::Signature>();
@@ -236,7 +236,7 @@ impl Verifying<'_> {
         Ok((verdict, bytes))
     }
 
-    /// Whether it is a signature with this context, and the length of the file.
+    /// Returns true if the signature holds with this context, and the length of the file.
     fn holds<P: ParameterSet>(&self, key: &VerifyingKey<P>, context: &[u8]) -> Result<(bool, u64), Error> {
         let (mu, bytes) = mu(self.console, self.file, key.mu_hasher(context))?;
         Ok((key.verify(Message::mu(&mu), self.signature).is_ok(), bytes))

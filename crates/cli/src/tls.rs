@@ -165,7 +165,7 @@ pub(crate) fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     name.ok_or_else(|| Error::usage(format!("{host}: neither a name nor an address")))
 }
 
-/// What to do instead of naming a zone.
+/// The remedy for an address with a zone.
 fn zone(text: &str) -> Error {
     Error::usage(format!(
         "{text}: an address with a zone (such as %eth0) is not supported: give the address alone, and --connect-to [ADDRESS%N]:PORT with the \

@@ -55,7 +55,7 @@ pub struct Terms {
     /// answered, with its `signature` and `content-digest` where they are there; and `content-type`, `content-encoding`,
     /// `content-range` and `content-digest` where they are there.
     pub components: Vec<Component>,
-    /// What is signed besides, such as `authorization`: what a verifier may ask for ([`Policy::required`]).
+    /// Components that are signed besides, such as `authorization`: a verifier may require them ([`Policy::required`]).
     pub required: Vec<Component>,
     /// The name among the signatures of the message.
     pub label: String,
@@ -219,7 +219,7 @@ fn default_components(message: &Message<'_>) -> Result<Vec<Component>> {
 /// Fields that say how the bytes of the content are read, and its digest.
 const OF_CONTENT: &str = "content-type content-encoding content-range content-digest";
 
-/// What says which message it is: of a response also which request it answers, by its signature and its content.
+/// The components that identify a message: for a response also the request that it answers, by its signature and its content.
 fn bound_components(message: &Message<'_>) -> Vec<&'static str> {
     let Some(request) = message.request.filter(|_| !message.is_request()) else {
         return if message.is_request() { vec!["@method", "@target-uri"] } else { vec!["@status"] };

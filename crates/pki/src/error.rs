@@ -16,7 +16,7 @@ pub enum Error {
     Pem,
     /// A block of PEM is damaged.
     PemBlock {
-        /// What stands in its BEGIN line.
+        /// The label in its BEGIN line.
         label: &'static str,
         /// What is wrong with it.
         what: &'static str,

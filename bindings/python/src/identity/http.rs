@@ -32,7 +32,7 @@ fn components(names: &[String]) -> identity::Result<Vec<Component>> {
 impl Agent {
     /// Signs a request to an absolute address: the fields to add to it.
     ///
-    /// What is signed by default is the method, the address, the type and the digest of the body; `required` lists components besides, and
+    /// By default the method, the address, the type and the digest of the body are signed; `required` lists components besides, and
     /// `components` what stands in the place of the usual ones.
     #[pyo3(signature = (
         method, uri, fields, body=None, *, components=Vec::new(), required=Vec::new(), role="identity", tag=None, label="gambeson",

@@ -26,7 +26,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// What an agent keeps in its folder, and no command replaces with its output.
+/// Files that an agent keeps in its folder; no command replaces one with its output.
 const KEPT: [&str; 13] = [
     "agent.json",
     "cards",

@@ -240,7 +240,7 @@ pub(super) struct Consulted {
     lists: RefCell<Vec<Lookup>>,
 }
 
-/// What became of a look-up: the list's beginning, where it is known and names one.
+/// Result of a look-up: the list's beginning, where it is known and names one.
 #[derive(Clone, Copy)]
 enum Lookup {
     Unknown,
@@ -279,7 +279,7 @@ impl Consulted {
         times.iter().filter_map(|list| if let Lookup::Begun(time) = list { Some(*time) } else { None }).min()
     }
 
-    /// What was asked of the status, for a person.
+    /// The status check in words.
     pub(super) fn text(&self) -> String {
         match (self.word(), self.as_of()) {
             ("not-checked", _) => "status NOT checked: its list is not known here".to_owned(),

@@ -1,4 +1,4 @@
-//! Whether others than the user can change what an agent's folder holds, or put another folder in its place: as StrictModes of OpenSSH.
+//! Checks that nobody but the user can change the files in an agent's folder or replace the folder, as StrictModes of OpenSSH does.
 
 use crate::error::Error;
 use std::collections::{BTreeSet, VecDeque};

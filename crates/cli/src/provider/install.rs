@@ -212,7 +212,7 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
     Ok(Status::Done)
 }
 
-/// What is wrong with a configuration, or the version of OpenSSL in which it works.
+/// The fault of a configuration, or the version of OpenSSL in which it works.
 fn works(file: &Path) -> Result<Result<String, String>, Error> {
     let bytes = content(file)?.unwrap_or_default();
     let existing = Existing::read(&String::from_utf8_lossy(&bytes));

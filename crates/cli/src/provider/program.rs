@@ -30,7 +30,7 @@ pub(super) fn other_library(program: &Path) -> Option<&'static str> {
     other_of(&text)
 }
 
-/// The same of what `ldd` has said.
+/// Finds the library in the output of `ldd`.
 fn other_of(text: &str) -> Option<&'static str> {
     let names = || text.lines().filter_map(|line| line.split_whitespace().next()?.rsplit('/').next());
     let other = |name: &str| OTHERS.iter().find(|(file, _)| name.starts_with(file)).map(|(_, name)| *name);

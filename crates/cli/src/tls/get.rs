@@ -158,7 +158,7 @@ fn failed(host: &str, authority: &str, failure: Failure) -> Error {
     }
 }
 
-/// What to try next.
+/// The next step after a handshake that found nothing in common.
 fn remedy(options: &TlsGet, host: &str, server: &str) -> String {
     let (other, of) = match options.preset {
         Preset::FullyHybrid => ("default", "without composite certificates"),
@@ -170,7 +170,7 @@ fn remedy(options: &TlsGet, host: &str, server: &str) -> String {
     )
 }
 
-/// What was offered, groups and schemes.
+/// The groups and schemes that were offered.
 fn offer(options: &TlsGet, (groups, schemes): &(Vec<String>, Vec<String>)) -> String {
     format!(
         "; offered with --preset {}: groups {}; schemes {}",

@@ -21,7 +21,7 @@ pub(super) fn why_withheld(root: &Path, path: &Path, mut file: &File) -> io::Res
     Ok(holds_key(&content).then_some("it holds a private key"))
 }
 
-/// Whether a folder is an agent's.
+/// Returns true if a folder is an agent's.
 pub(super) fn is_of_agent(folder: &Path) -> bool {
     folder.join("agent.json").is_file() && folder.join("seed").is_file()
 }
@@ -34,13 +34,13 @@ fn holds_key(content: &[u8]) -> bool {
         || is_seed(content)
 }
 
-/// Whether text has the begin of a private key in PEM, of OpenPGP or of age.
+/// Returns true if text has the first line of a private key in PEM, of OpenPGP or of age.
 fn has_mark(content: &[u8]) -> bool {
     let has = |mark: &[u8]| content.windows(mark.len()).any(|window| window.eq_ignore_ascii_case(mark));
     has(b"PRIVATE KEY-----") || has(b"PRIVATE KEY BLOCK-----") || has(b"AGE-SECRET-KEY-")
 }
 
-/// Whether DER is a private key, encrypted or not, or a file of PKCS#12, which begins with its version, 3 (RFC 7292, section 4).
+/// Returns true if DER is a private key, encrypted or not, or a file of PKCS#12, which begins with its version, 3 (RFC 7292, section 4).
 fn is_der_key(content: &[u8]) -> bool {
     if !pki::is_der(content) {
         return false;
@@ -51,7 +51,7 @@ fn is_der_key(content: &[u8]) -> bool {
     is_key && !is_public || content.windows(3).take(8).any(|window| window == [2, 1, 3])
 }
 
-/// Whether JSON is a private key, or a set of keys of which one is private (RFC 7517; RFC 9964 for `priv`).
+/// Returns true if JSON is a private key, or a set of keys with a private one (RFC 7517; RFC 9964 for `priv`).
 fn is_jwk(content: &[u8]) -> bool {
     let is_private =
         |key: &Value| key["kty"].is_string() && ["d", "priv", "k"].iter().any(|it| key[it].is_string());
@@ -60,7 +60,7 @@ fn is_jwk(content: &[u8]) -> bool {
     })
 }
 
-/// Whether text is the words of an agent's seed.
+/// Returns true if text is the words of an agent's seed.
 fn is_seed(content: &[u8]) -> bool {
     let text = std::str::from_utf8(content).ok().filter(|text| text.len() < 1024);
     text.is_some_and(|text| gambeson_identity::recovery::from_words(text).is_ok())

@@ -289,7 +289,7 @@ impl Server {
         Ok(Served { group, what, status, bytes: bytes.get() })
     }
 
-    /// Whether a file may be given out; if not, the log tells why.
+    /// Returns true if a file may be given out; the log has the reason if not.
     fn may_give(&self, root: &Path, asked: &str, found: &Path, file: &File) -> bool {
         let why = match secrets::why_withheld(root, found, file) {
             Ok(None) => return true,

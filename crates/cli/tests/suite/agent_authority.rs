@@ -645,7 +645,7 @@ fn the_host_in_other_letters_and_with_its_port_is_the_same() {
     }
 }
 
-/// What is signed can be verified: the signer has the bounds of the verifier.
+/// Signed messages can be verified: the signer has the bounds of the verifier.
 #[test]
 fn what_would_not_be_verified_is_not_signed() {
     let folder = acquainted();

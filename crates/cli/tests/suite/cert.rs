@@ -293,7 +293,7 @@ fn a_request_is_shown_before_it_is_signed_and_unusual_purposes_are_named() {
     }
 }
 
-/// What an authority may do below it is asked for, like the rest, and not more is given.
+/// The path length of an authority is that of the request, or shorter.
 #[test]
 fn the_path_length_of_a_request_is_kept_or_said() {
     use gambeson_pki::{PrivateKey, Request, Template};

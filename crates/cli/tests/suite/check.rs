@@ -507,7 +507,7 @@ fn the_vectors_beside_this_repository() {
     }
 }
 
-/// What a file expects and the program does not know is no success.
+/// An expectation that the program does not know is no success.
 #[test]
 fn members_and_results_that_are_not_known_are_failures_that_name_them() {
     let folder = Folder::new();

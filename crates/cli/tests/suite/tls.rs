@@ -39,7 +39,7 @@ fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
     );
 }
 
-/// What the defaults make, the defaults serve and fetch.
+/// Certificates made by default are served and fetched by default.
 #[test]
 fn the_defaults_meet() {
     let folder = Folder::new();

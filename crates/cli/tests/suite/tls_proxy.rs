@@ -317,7 +317,7 @@ fn revocation_lists_that_apply_to_nobody_are_refused_at_the_start() {
     drop(Server::start(&folder, "--client-ca pki/root.pem --crl authority.crl"));
 }
 
-/// What was revoked stays so when an older list comes back, or the list goes.
+/// A revocation stays when an older list comes back, or the list goes.
 #[test]
 fn an_older_list_does_not_replace_a_newer_one() {
     let folder = with_chain("ml-dsa-65");

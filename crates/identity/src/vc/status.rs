@@ -55,7 +55,7 @@ impl StatusPurpose {
         [Self::Revocation, Self::Suspension].into_iter().find(|purpose| purpose.name() == name)
     }
 
-    /// What an issuer did who set a bit of it.
+    /// The issuer's act that a set bit stands for.
     fn done(self) -> &'static str {
         match self {
             Self::Revocation => "revoked",

@@ -449,7 +449,7 @@ fn a_message_that_its_verifier_would_refuse_is_not_signed() {
     assert!(sign(json!(["X-A", "b"]), &short).is_ok());
 }
 
-/// What the signer adds counts, too.
+/// Fields that the signer adds count, too.
 #[test]
 fn a_message_that_would_be_beyond_the_bounds_is_not_signed() {
     let alice = agent(21, Suite::Default);

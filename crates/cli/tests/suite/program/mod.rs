@@ -130,7 +130,7 @@ impl Folder {
         finish(command, input)
     }
 
-    /// The same, with arguments that may hold spaces or be empty.
+    /// Runs the program with arguments that may hold spaces or be empty.
     pub fn run_arguments(&self, arguments: &[&str]) -> Outcome {
         let mut command = self.command();
         command.args(arguments);
