@@ -136,7 +136,9 @@ fn the_recipe_for_nginx_works() {
     assert!(configuration.is_file(), "{}", configuration.display());
     let port = free_port();
     let server = format!(
-        "ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key; ssl_ecdh_curve {}
+        // As Debian's nginx.conf has it.
+        "ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;
+         ssl_certificate pki/server.pem; ssl_certificate_key pki/server.key; ssl_ecdh_curve {}
          server {{ listen 127.0.0.1:{port} ssl; }}",
         after("ssl_ecdh_curve ")
     );
