@@ -23,7 +23,8 @@ impl Apart {
     pub(super) async fn new(home: PathBuf, endpoint: String, inviter: &Did) -> Result<Self, Error> {
         let passphrase = getrandom::u64().map_err(|_| Error::randomness(gambeson::RngError))?;
         let place = Place { home, endpoint, passphrase: passphrase.to_string() };
-        let mut made = place.start(&["agent", "init", "--channels"])?;
+        let words = place.home.with_extension("words").display().to_string();
+        let mut made = place.start(&["agent", "init", "--channels", "--words", &words])?;
         let did = made.outcome().await?["did"].as_str().and_then(|did| did.parse().ok());
         let did = did.ok_or_else(|| Error::outside("gambeson agent init told no DID"))?;
         let running = place.channel(&["join", "--from", inviter.as_str()])?;
