@@ -723,7 +723,7 @@ def test_what_cannot_be_meant_is_refused(how: dict[str, Any], kind: type[Excepti
 
 
 def test_a_stock_node_gets_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH", "GAMBESON_OTHER"):
+    for name in ("GAMBESON_PASSPHRASE", "GAMBESON_NEW_PASSPHRASE", "GAMBESON_SLIM_AUTH", "GAMBESON_OTHER"):
         monkeypatch.setenv(name, "hush")
     environment = importlib.import_module("gambeson.channel.__main__").environment()
     assert [name for name, value in environment.items() if value == "hush"] == ["GAMBESON_OTHER"]

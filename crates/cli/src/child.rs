@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn the_secrets_of_the_environment_are_known() {
-        let secrets = [crate::passphrase::VARIABLE, crate::args::slim::NODE_AUTH];
+        let secrets =
+            [crate::passphrase::VARIABLE, crate::passphrase::NEW_VARIABLE, crate::args::slim::NODE_AUTH];
         assert_eq!(gambeson_slim::stock::SECRET_VARIABLES, secrets);
     }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 pub(crate) const VARIABLE: &str = "GAMBESON_PASSPHRASE";
 
 /// The environment variable that may hold a new passphrase beside the old one.
-const NEW_VARIABLE: &str = "GAMBESON_NEW_PASSPHRASE";
+pub(crate) const NEW_VARIABLE: &str = "GAMBESON_NEW_PASSPHRASE";
 
 /// The fewest characters of a passphrase without a warning.
 const FEW: usize = 12;

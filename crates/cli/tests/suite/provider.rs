@@ -47,7 +47,7 @@ fn a_command_gets_no_secret_of_the_environment_unless_it_is_asked_for() {
         return;
     }
     let folder = Folder::new();
-    for variable in ["GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH"] {
+    for variable in ["GAMBESON_PASSPHRASE", "GAMBESON_NEW_PASSPHRASE", "GAMBESON_SLIM_AUTH"] {
         let run = |options: &str| {
             let line = format!("provider run {options} -- printenv {variable}");
             folder.run_with(&line, b"", &[(variable, "hush")])
