@@ -44,7 +44,8 @@ pub(crate) fn is_tested(version: &str) -> bool {
 }
 
 /// Environment variables of gambeson's programs that hold secrets.
-pub const SECRET_VARIABLES: &[&str] = &["GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH"];
+pub const SECRET_VARIABLES: &[&str] =
+    &["GAMBESON_PASSPHRASE", "GAMBESON_NEW_PASSPHRASE", "GAMBESON_SLIM_AUTH"];
 
 /// Returns a command for a foreign program, which does not inherit [`SECRET_VARIABLES`].
 pub fn command(program: impl AsRef<OsStr>) -> Command {

@@ -45,7 +45,7 @@ pub struct ProviderRun {
     /// The module, and what it is told
     #[command(flatten)]
     pub options: ProviderOptions,
-    /// Give the command the secrets of the environment, too: GAMBESON_PASSPHRASE and GAMBESON_SLIM_AUTH
+    /// Give the command the secrets of the environment, too: GAMBESON_PASSPHRASE, GAMBESON_NEW_PASSPHRASE and GAMBESON_SLIM_AUTH
     #[arg(long)]
     pub keep_environment: bool,
     /// The command and its arguments

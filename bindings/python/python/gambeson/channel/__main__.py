@@ -41,7 +41,7 @@ def configuration(port: int) -> str:
 
 
 # Variables of gambeson's programs that hold secrets.
-SECRETS = ("GAMBESON_PASSPHRASE", "GAMBESON_SLIM_AUTH")
+SECRETS = ("GAMBESON_PASSPHRASE", "GAMBESON_NEW_PASSPHRASE", "GAMBESON_SLIM_AUTH")
 
 
 def environment() -> dict[str, str]:
