@@ -993,3 +993,33 @@ fn a_store_of_channels_that_is_damaged_is_told_and_none_is_made_by_reading() {
         assert!(folder.read("alice/channels.redb") == bytes);
     }
 }
+
+/// Of another kind of status no list is looked up, and it is no credential without a status.
+#[test]
+fn a_status_of_another_kind_that_is_let_pass_is_said() {
+    use gambeson_identity::jose::Jws;
+    use gambeson_identity::{Agent, CardContent, CardLog, MasterSeed, Role, Timestamp};
+
+    let folder = two();
+    let now = Timestamp(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
+    let carol = Agent::from_seed(MasterSeed::from_bytes(&[3; 32]));
+    let card = carol.first_card(now, now.after(YEAR), &CardContent::default()).unwrap();
+    folder.write("carol.card", CardLog::new(card).unwrap().to_lines());
+    folder.run("agent card --home bob --add carol.card").exits(0);
+    let credential = serde_json::json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2"], "type": ["VerifiableCredential"],
+        "issuer": carol.did().as_str(), "credentialSubject": {"id": did(&folder, "bob")},
+        "credentialStatus": {"id": "urn:status:1", "type": "AnotherStatus"},
+    });
+    let kid = carol.key_url(Role::Signing).to_string();
+    let header = serde_json::json!({"typ": "vc+jwt", "cty": "vc", "kid": kid});
+    let header = header.as_object().unwrap().clone();
+    let signed = Jws::sign(carol.key(Role::Signing), header, credential.to_string().as_bytes()).unwrap();
+    folder.write("badge", &signed);
+    assert_eq!(reason(&folder, "cred verify badge --home bob"), "unknown-status");
+    let line = "agent cred verify badge --status-if-known --home bob";
+    let told = folder.run(&format!("{line} --json")).exits(0).json();
+    assert_eq!(told["status"], "not-checked", "{told}");
+    let text = folder.run(line).exits(0);
+    assert!(text.text().contains("status NOT checked"), "{}", text.text());
+}
