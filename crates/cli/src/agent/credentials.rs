@@ -83,6 +83,7 @@ fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
     if let Some(name) = &options.keep {
         keep(session, name, &secured)?;
     }
+    lists.expect(entries(verified.json()));
     let until = verified.validity().1.map(|time| time.to_string());
     let mut report = json!({
         "issuer": verified.issuer().as_str(),
@@ -97,6 +98,16 @@ fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
         Value::Object(claims(verified.subject())),
     );
     session.holds_lines(vec![said, lists.text()], verified.signer(), report)
+}
+
+/// The number of entries of a credential's status, of whatever kind.
+fn entries(credential: &Map<String, Value>) -> usize {
+    let listed = match credential.get("credentialStatus") {
+        None => 0,
+        Some(Value::Array(entries)) => entries.len(),
+        Some(_) => 1,
+    };
+    listed + usize::from(credential.contains_key("status"))
 }
 
 /// What is claimed, without about whom.

@@ -253,6 +253,13 @@ impl Consulted {
         Self { store: known(session), max_age, lists: RefCell::default() }
     }
 
+    /// Counts the entries of a credential: those that were let pass without a look-up were not checked.
+    pub(super) fn expect(&self, entries: usize) {
+        let mut lists = self.lists.borrow_mut();
+        let most = lists.len().max(entries);
+        lists.resize(most, Lookup::Unknown);
+    }
+
     /// Refuses a verdict that rests on a list older than was asked for.
     pub(super) fn check_age(&self, now: Timestamp) -> gambeson_identity::Result<()> {
         let Some(max_age) = self.max_age else { return Ok(()) };
@@ -282,7 +289,7 @@ impl Consulted {
     /// The status check in words.
     pub(super) fn text(&self) -> String {
         match (self.word(), self.as_of()) {
-            ("not-checked", _) => "status NOT checked: its list is not known here".to_owned(),
+            ("not-checked", _) => "status NOT checked: no list for it is known here".to_owned(),
             ("none", _) => "it has no status and cannot be revoked".to_owned(),
             (_, Some(time)) => format!("not revoked as of the list of {time}"),
             (_, None) => "not revoked as of a list without a date".to_owned(),
