@@ -349,7 +349,7 @@ test("the module that most load says what only the whole one can do", async () =
       () => new Verifier().file("a", new Uint8Array()), () => cutObjects(new Uint8Array()), () => new Verifier().dereference("a"),
     ];
     for (const one of work) assert.throws(one, { code: "not-loaded" }, String(one));
-    // What was made before goes on as it is, and new objects can do more.
+    // Objects made before go on as they are, and new objects can do more.
     await init("whole");
     await init();
     assert.throws(() => agent.backup({}), { code: "not-loaded" });

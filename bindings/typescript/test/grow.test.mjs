@@ -22,7 +22,7 @@ test("a library loads the smaller module, and the page the whole one", async () 
   const late = Agent.fromWords(Agent.newWords());
   late.restore(late.backup({}));
 
-  // What was made before is where it was.
+  // Objects made before are where they were.
   known.addCards(late.card());
   for (const agent of [early, late]) known.verify(agent.sign(bytes, bytes), bytes, bytes, agent.keyUrl);
   const newer = new Verifier();

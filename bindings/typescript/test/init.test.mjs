@@ -1,4 +1,4 @@
-// What cannot be loaded says why, and may be tried again.
+// A module that cannot be loaded says why, and may be tried again.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -135,7 +135,7 @@ for (const [name, [take, good, refused]] of Object.entries(TAKES)) {
     // Inherited members are members.
     const inherits = Object.create({ nosuchmember: 1 });
     if (!/caveat/.test(name)) assert.equal((await failure(() => take(Object.assign(inherits, good))))?.code, "bad-form");
-    // What is no object of members has none of those that are meant.
+    // A value that is not an object has none of the members.
     for (const wrong of [new Map(Object.entries(good)), [], "text"]) {
       if (/caveat|verifyRequest|Verifier.action, cost/.test(name)) continue;
       assert.equal((await failure(() => take(wrong)))?.code, "bad-form", String(wrong));

@@ -204,7 +204,7 @@ impl Output {
             Target::Stdout(mut stdout) => stdout.flush(),
             Target::Special(mut file) => file.flush(),
             Target::New { file, unfinished, guarded } => {
-                // What was read since the start counts, too.
+                // Files read since the start count, too.
                 guarded.as_deref().map_or(Ok(()), guard::refuse)?;
                 let named = file.finish().map_err(|e| refused(Path::new(&self.name), e));
                 drop(unfinished);

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
             // Once more with arguments that are one line each: the message quotes them, and they may be others' text.
             let arguments = env::args_os().map(|argument| one_line(argument.to_string_lossy()));
             let error = Cli::try_parse_from(arguments).err().unwrap_or(error);
-            // What stands behind `--` is another program's.
+            // Arguments behind `--` are another program's.
             let json =
                 env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
             match error.use_stderr() && json {

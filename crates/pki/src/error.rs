@@ -18,7 +18,7 @@ pub enum Error {
     PemBlock {
         /// The label in its BEGIN line.
         label: &'static str,
-        /// What is wrong with it.
+        /// Its fault.
         what: &'static str,
     },
     /// It is PEM of something else.
@@ -57,7 +57,7 @@ pub enum Error {
         object: &'static str,
         /// Which one, from 1 on.
         number: usize,
-        /// What is wrong with it.
+        /// Its fault.
         error: Box<Error>,
     },
     /// The key is of an algorithm that is not supported here.

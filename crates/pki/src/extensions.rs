@@ -152,7 +152,7 @@ pub(crate) struct Extensions {
     pub(crate) path_length: Option<u8>,
     pub(crate) key_usage: Option<Vec<KeyUsage>>,
     pub(crate) purposes: Option<Vec<Purpose>>,
-    /// Whether the extension of the purposes is critical.
+    /// True if the extension of the purposes is critical.
     pub(crate) purposes_are_critical: bool,
     pub(crate) alt_names: Vec<AltName>,
     /// All names of the subject, those of other forms included.

@@ -48,7 +48,7 @@ pub fn explain(error: &Error) -> String {
     }
 }
 
-/// What was found wrong with a certificate.
+/// The fault of a certificate.
 fn of_certificate(why: &CertificateError) -> String {
     match why {
         CertificateError::Other(OtherError(inner)) => match inner.downcast_ref() {
@@ -77,7 +77,7 @@ fn of_certificate(why: &CertificateError) -> String {
     }
 }
 
-/// The same of what has no parts that are told.
+/// Words for an error without parts.
 fn plain(why: &CertificateError) -> &'static str {
     match why {
         CertificateError::BadEncoding => "it is not a certificate, or has fields that are not understood",
@@ -170,7 +170,7 @@ mod tests {
     use rustls::{ContentType, HandshakeType, InvalidMessage, PeerIncompatible, PeerMisbehaved};
     use std::sync::Arc;
 
-    /// Whether a word has a capital letter behind a small one.
+    /// Returns true if a word has a capital letter behind a small one.
     fn has_identifier(text: &str) -> bool {
         text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
     }

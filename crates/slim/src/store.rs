@@ -80,7 +80,7 @@ impl Store for MemoryStore {
 /// The row that holds the key of names, which is the only one whose name anyone can know.
 const ROOT: [u8; 16] = *b"gambeson channel";
 
-/// What the key of names is sealed for.
+/// The purpose that the key of names is sealed for.
 const NAMES: &str = "channel names";
 
 /// A store in which everything is sealed: values under the agent's key `m/7'`, each bound to its place; names of rows hidden by a hash

@@ -149,7 +149,7 @@ impl Existing {
             .values
             .iter()
             .filter(|((section, name), _)| {
-                // What stands before a full stop makes names different, and has no other meaning.
+                // The part before a full stop makes names different, and has no other meaning.
                 let name = name.split_once('.').map_or(&name[..], |(_, name)| name);
                 systems.contains(&&section[..])
                     && ["groups", "curves"].iter().any(|groups| name.eq_ignore_ascii_case(groups))

@@ -1,4 +1,4 @@
-//! Whether a command can use the provider, and whether it has.
+//! Finds out if a command can use the provider, and if it has.
 
 use std::env;
 use std::fs::File;

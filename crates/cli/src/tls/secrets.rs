@@ -1,4 +1,4 @@
-//! What `tls serve` never gives out: private keys, whatever the name of their file, and the folders of agents.
+//! Files that `tls serve` never gives out: private keys, whatever the name of their file, and the folders of agents.
 
 use gambeson_pki as pki;
 use serde_json::Value;

@@ -92,7 +92,7 @@ fn a_verdict_says_how_old_the_status_is_that_it_rests_on() {
     let taken = folder.run(&format!("agent {act} --max-status-age 3600 --json")).exits(0).json();
     assert!(taken["statusAsOf"].is_string(), "{taken}");
 
-    // What has no status has none that is old.
+    // A credential without a status has none that is old.
     let line = format!("cred issue --subject {} -o plain --irrevocable --home alice", did(&folder, "bob"));
     agent_with(&folder, &line, b"{}").exits(0);
     let plain = folder.run(&format!("agent cred verify plain --home bob --json {old}")).exits(0).json();

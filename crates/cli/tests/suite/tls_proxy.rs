@@ -361,7 +361,7 @@ fn an_older_list_does_not_replace_a_newer_one() {
     assert_eq!(front.tells()["event"], "reloaded", "a newer list is taken without a word");
     kept(&mut front, "new.crl", "is older");
     kept(&mut front, "root.crl", "is no longer there");
-    // The same of `tls serve`.
+    // `tls serve` does so, too.
     folder.write("cur.crl", folder.read("new.crl"));
     let mut server = Server::start(&folder, "--echo --client-ca pki/root.pem --crl cur.crl");
     folder.write("cur.crl", folder.read("old.crl"));

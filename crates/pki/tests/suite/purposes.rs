@@ -126,14 +126,14 @@ fn lengths(der: &[u8]) -> (usize, usize) {
     }
 }
 
-/// What is signed, and what follows it.
+/// The signed part, and the part after it.
 fn outer(der: &[u8]) -> (&[u8], &[u8]) {
     let inside = &der[lengths(der).0..];
     let (header, value) = lengths(inside);
     inside.split_at(header + value)
 }
 
-/// What is signed with other extensions, which are its last field.
+/// The signed part with other extensions, which are its last field.
 fn replaced(tbs: &[u8], extensions: &[u8]) -> Vec<u8> {
     let inside = &tbs[lengths(tbs).0..];
     let mut at = 0;

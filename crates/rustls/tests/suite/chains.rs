@@ -101,7 +101,7 @@ fn code(verifier: &ChainVerifier, leaf: &Certificate, others: &[&Certificate]) -
     code_of(&judged(verifier, leaf, others).unwrap_err())
 }
 
-/// The same of an error; rustls has names of its own for some checks, which its alerts follow.
+/// Words for an error; rustls has names of its own for some checks, which its alerts follow.
 fn code_of(error: &Error) -> &'static str {
     match error {
         Error::InvalidCertificate(CertificateError::Revoked) => "revoked",

@@ -342,7 +342,7 @@ fn explained(error: io::Error) -> io::Error {
     }
 }
 
-/// The same of an error that stays where it is.
+/// Words for an error that is borrowed.
 fn in_words(error: &io::Error) -> String {
     match tls_of(error) {
         Some(tls) => format!("TLS with the node: {}", gambeson_rustls::explain(tls)),

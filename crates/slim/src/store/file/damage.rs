@@ -8,7 +8,7 @@ use std::sync::Once;
 use redb::StorageError;
 
 thread_local! {
-    /// Whether redb works on this thread now.
+    /// True while redb works on this thread.
     static WORKS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -53,7 +53,7 @@ impl<T> Deref for Checked<T> {
 impl<T> Drop for Checked<T> {
     fn drop(&mut self) {
         let database = self.0.take();
-        // Whoever wrote was told; at the end nobody is.
+        // Writers were told; at the end nobody is.
         let _ = checked::<_, StorageError>(|| {
             drop(database);
             Ok(())
