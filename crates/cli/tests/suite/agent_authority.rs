@@ -1007,7 +1007,8 @@ fn a_status_of_another_kind_that_is_let_pass_is_said() {
     folder.write("carol.card", CardLog::new(card).unwrap().to_lines());
     folder.run("agent card --home bob --add carol.card").exits(0);
     let credential = serde_json::json!({
-        "@context": ["https://www.w3.org/ns/credentials/v2"], "type": ["VerifiableCredential"],
+        "@context": ["https://www.w3.org/ns/credentials/v2", "https://www.w3.org/ns/credentials/undefined-terms/v2"],
+        "type": ["VerifiableCredential"],
         "issuer": carol.did().as_str(), "credentialSubject": {"id": did(&folder, "bob")},
         "credentialStatus": {"id": "urn:status:1", "type": "AnotherStatus"},
     });
