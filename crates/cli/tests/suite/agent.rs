@@ -287,7 +287,7 @@ fn rotated_keys_keep_or_lose_what_they_signed() {
     agent(&folder, "sign --home alice plan").exits(0);
     folder.run("agent card --home alice -o 1.card").exits(0);
     let rotated = agent(&folder, "rotate signing --home alice --json").exits(0).json();
-    assert_eq!((&rotated["card"]["version"], &rotated["rotated"][0]), (&2.into(), &"signing".into()));
+    assert_eq!((&rotated["card"]["version"], &rotated["roles"][0]), (&2.into(), &"signing".into()));
     // Superseded keys stay good for a day.
     folder.run("agent verify plan --home alice").exits(0);
     let later = "--at 2050-01-01T00:00:00Z";
@@ -512,6 +512,18 @@ fn several_files_are_signed_and_verified_at_once() {
     folder.write("a", "changed");
     let rows = folder.run("agent verify a b --home bob --json").exits(1).rows();
     assert_eq!((&rows[0]["verified"], &rows[1]["verified"]), (&false.into(), &true.into()));
+    assert_eq!(rows[0]["file"], "a");
+    // A file of another signer does not stop the verification of the next.
+    folder.run("agent card --home alice --add bob.card").exits(0);
+    agent(&folder, "sign a --home bob --force").exits(0);
+    let by_alice = format!("agent verify a b --home alice --signer {}", did(&folder, "alice"));
+    let rows = folder.run(&format!("{by_alice} --json")).exits(1).rows();
+    let told =
+        |row: &serde_json::Value| (row["verified"].clone(), row["reason"].clone(), row["file"].clone());
+    assert_eq!(told(&rows[0]), (false.into(), "other-signer".into(), "a".into()));
+    assert_eq!(told(&rows[1]), (true.into(), serde_json::Value::Null, "b".into()));
+    let people = folder.run(&by_alice).exits(1);
+    assert!(people.text().starts_with("NOT VERIFIED: a: signed by "), "{}", people.text());
     agent(&folder, "sign a b -o one --home alice").exits(2).tells("--out goes with one file");
 }
 

@@ -41,12 +41,12 @@ fn a_credential_holds_until_it_is_revoked() {
     assert_eq!(folder.read("bob/credentials/badge.jwt"), folder.read("badge"));
     folder.run("agent cred verify badge --keep ../badge --home bob").exits(2);
 
-    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["fresh"], true);
-    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["fresh"], false);
+    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["isNew"], true);
+    assert_eq!(agent(&folder, "cred revoke badge --home alice --json").exits(0).json()["isNew"], false);
     assert_eq!(reason(&folder, "cred verify badge --home alice"), "revoked");
     folder.run("agent cred verify badge --home bob").exits(0);
     let list = agent(&folder, "cred status -o list --force --home alice --json").exits(0).json();
-    assert_eq!((&list["issued"], &list["revoked"]), (&1.into(), &1.into()));
+    assert_eq!((&list["entries"], &list["revokedEntries"]), (&1.into(), &1.into()));
     folder.run("agent cred status --add list --home bob").exits(0);
     assert_eq!(reason(&folder, "cred verify badge --home bob"), "revoked");
 
@@ -64,7 +64,7 @@ fn a_verdict_says_how_old_the_status_is_that_it_rests_on() {
     issued(&folder, "");
     let line = "agent cred verify badge --home bob";
     let told = folder.run(&format!("{line} --json")).exits(0).json();
-    let time = told["statusAsOf"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
+    let time = told["revocationAsOf"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned();
     let text = folder.run(line).exits(0).text().to_owned();
     assert!(text.contains(&format!("not revoked as of the list of {time}")), "{text}");
     let fresh = |line: &str| folder.run(&format!("{line} --max-status-age 3600")).exits(0);
@@ -83,20 +83,20 @@ fn a_verdict_says_how_old_the_status_is_that_it_rests_on() {
     signed(&folder, CALL);
     let alice = did(&folder, "alice");
     let chain = folder.run("agent delegate verify chain --home bob --json").exits(0).json();
-    assert!(chain["statusAsOf"].is_string(), "{chain}");
+    assert!(chain["revocationAsOf"].is_string(), "{chain}");
     assert!(
         folder.run("agent delegate verify chain --home bob").exits(0).text().contains("as of the list of")
     );
     assert_eq!(reason(&folder, &format!("delegate verify chain --home bob {old}")), "stale-status");
     let act = format!("act verify act --aud did:web:bank.example --trust {alice} --home bob");
     let taken = folder.run(&format!("agent {act} --max-status-age 3600 --json")).exits(0).json();
-    assert!(taken["statusAsOf"].is_string(), "{taken}");
+    assert!(taken["revocationAsOf"].is_string(), "{taken}");
 
     // A credential without a status has none that is old.
     let line = format!("cred issue --subject {} -o plain --irrevocable --home alice", did(&folder, "bob"));
     agent_with(&folder, &line, b"{}").exits(0);
     let plain = folder.run(&format!("agent cred verify plain --home bob --json {old}")).exits(0).json();
-    assert!(plain["statusAsOf"].is_null(), "{plain}");
+    assert!(plain["revocationAsOf"].is_null(), "{plain}");
     assert!(folder.run("agent cred verify plain --home bob").exits(0).text().contains("cannot be revoked"));
 }
 
@@ -120,7 +120,7 @@ fn an_unknown_status_that_is_let_pass_is_said() {
     let line = "agent cred verify badge --status-if-known --home bob";
     let text = folder.run(line).exits(0).text().to_owned();
     assert!(text.contains("status NOT checked"), "{text}");
-    assert_eq!(folder.run(&format!("{line} --json")).exits(0).json()["status"], "not-checked");
+    assert_eq!(folder.run(&format!("{line} --json")).exits(0).json()["revocation"], "not-checked");
 }
 
 #[test]
@@ -515,7 +515,7 @@ fn an_approval_is_for_one_exact_action() {
     assert_eq!(reason(&folder, &verify), "not-approved");
     let approved =
         agent(&folder, &format!("approve act --actor {bob} -o yes --home alice --json")).exits(0).json();
-    assert_eq!(approved["approved"], "tools/call/pay");
+    assert_eq!(approved["action"], "tools/call/pay");
     // Before the signature it is shown, arguments and audience too.
     let told = agent(&folder, &format!("approve act --actor {bob} -o yes --force --home alice")).exits(0);
     for line in ["tools/call/pay", "\"amount\"", "did:web:bank.example", &bob] {
@@ -604,7 +604,7 @@ fn signatures_of_others_beside_ours_do_not_count() {
     agent_with(&folder, "http sign -o again --home bob", text.as_bytes()).exits(2).tells("label");
     agent_with(&folder, "http sign --label second --tag pay -o both --home bob", text.as_bytes()).exits(0);
     let told = folder.run("agent http verify both --home bob").exits(1);
-    assert!(told.text().contains("choose one by tag or signer"), "{}", told.text());
+    assert!(told.text().contains("select one by tag or signer"), "{}", told.text());
     let help = folder.run("agent http verify --help").exits(0);
     let help = help.text();
     assert!(help.contains("--tag") && help.contains("--signer"), "{help}");
@@ -747,6 +747,29 @@ fn a_signed_response_is_the_answer_to_one_request() {
 }
 
 #[test]
+fn components_that_a_verifier_requires_are_signed() {
+    let folder = acquainted();
+    let request = String::from_utf8(REQUEST.to_vec()).unwrap();
+    let asking = request.replacen("\r\n", "\r\nAuthorization: Bearer secret\r\n", 1);
+    let sign = |more: &str| {
+        let line = format!("http sign {more} -o signed --force --home alice");
+        agent_with(&folder, &line, asking.as_bytes())
+    };
+    let verify = "http verify signed --required authorization --home bob";
+    sign("").exits(0);
+    assert_eq!(reason(&folder, verify), "uncovered");
+    sign("--required authorization").exits(0);
+    // A refusal takes nothing: the signature is good afterwards.
+    assert_eq!(reason(&folder, &format!("{verify} --required @query")), "uncovered");
+    folder.run(&format!("agent {verify}")).exits(0);
+    let text = String::from_utf8(folder.read("signed")).unwrap();
+    folder.write("signed", text.replace("Bearer secret", "Bearer stolen"));
+    assert_eq!(reason(&folder, verify), "bad-signature");
+    sign("--required x-missing").exits(2).tells("x-missing");
+    sign("--required Not-a-component").exits(2).tells("--required");
+}
+
+#[test]
 fn a_response_to_one_body_is_no_answer_to_another() {
     let folder = acquainted();
     folder.write("plain", REQUEST);
@@ -828,7 +851,7 @@ fn a_signed_agent_card_says_who_stands_for_it() {
     let alice = did(&folder, "alice");
     let verified =
         folder.run(&format!("agent a2a verify card --signer {alice} --home bob --json")).exits(0).json();
-    assert_eq!(verified["card"]["name"], "Teller");
+    assert_eq!(verified["agentCard"]["name"], "Teller");
     assert_eq!(
         reason(&folder, &format!("a2a verify card --signer {} --home bob", did(&folder, "bob"))),
         "wrong-issuer"
@@ -965,7 +988,7 @@ fn a_link_without_hours_ends_with_its_parent() {
     let line =
         format!("delegate grant --to {alice} --action x --resource y --under chain --irrevocable --home bob");
     let second = agent(&folder, &format!("{line} -o more --json")).exits(0).json();
-    assert_eq!(second["until"], first["until"]);
+    assert_eq!(second["validUntil"], first["validUntil"]);
     let told = agent(&folder, &format!("{line} -o again")).exits(0);
     assert!(told.text().contains("the end of the chain above"), "{}", told.text());
     agent(&folder, &format!("{line} --hours 24 -o no")).exits(2).tells("widens the time");
@@ -1020,7 +1043,7 @@ fn a_status_of_another_kind_that_is_let_pass_is_said() {
     assert_eq!(reason(&folder, "cred verify badge --home bob"), "unknown-status");
     let line = "agent cred verify badge --status-if-known --home bob";
     let told = folder.run(&format!("{line} --json")).exits(0).json();
-    assert_eq!(told["status"], "not-checked", "{told}");
+    assert_eq!(told["revocation"], "not-checked", "{told}");
     let text = folder.run(line).exits(0);
     assert!(text.text().contains("status NOT checked"), "{}", text.text());
 }

@@ -23,7 +23,7 @@ fn a_sealed_payload_opens_once_and_for_its_recipient_alone() {
     let opened = agent(&folder, &format!("open letter.sealed -o out --from {alice} --home bob --json"))
         .exits(0)
         .json();
-    assert_eq!((&opened["sender"], &opened["media_type"]), (&alice.as_str().into(), &"text/plain".into()));
+    assert_eq!((&opened["sender"], &opened["mediaType"]), (&alice.as_str().into(), &"text/plain".into()));
     assert_eq!(folder.read("out"), b"meet at noon");
     #[cfg(unix)]
     assert_eq!(folder.mode("out"), 0o600);

@@ -362,8 +362,8 @@ fn what_was_revoked_used_up_and_taken_stays_so_on_a_fresh_machine() {
     assert_eq!(why(&folder, "cred verify badge --home bob", 1), "revoked");
     folder.run("agent cred verify third --home bob").exits(0);
     folder.run("agent cred verify other --home bob").exits(0);
-    assert_eq!(agent(&folder, "cred revoke badge --home again --json").exits(0).json()["fresh"], false);
-    assert_eq!(agent(&folder, "cred revoke other --home again --json").exits(0).json()["fresh"], true);
+    assert_eq!(agent(&folder, "cred revoke badge --home again --json").exits(0).json()["isNew"], false);
+    assert_eq!(agent(&folder, "cred revoke other --home again --json").exits(0).json()["isNew"], true);
     publish(&folder, "again");
     assert_eq!(why(&folder, "cred verify other --home bob", 1), "revoked");
 }
@@ -378,16 +378,16 @@ fn an_old_backup_catches_up_with_a_newer_list() {
     publish(&folder, "alice");
     let made = agent(&folder, "restore backup --words words --home again --json").exits(0).json();
     assert_eq!(made["state"], serde_json::json!(["status-list"]));
-    assert!(made["made"].as_str().unwrap().ends_with('Z'));
+    assert!(made["issued"].as_str().unwrap().ends_with('Z'));
 
     agent(&folder, "cred verify badge --home again").exits(0);
     let caught_up = agent(&folder, "cred status --add list --home again --json").exits(0).json();
-    assert_eq!(caught_up["fresh"], 1);
+    assert_eq!(caught_up["added"], 1);
     assert_eq!(why(&folder, "cred verify badge --home again", 1), "revoked");
     let caught_up = agent(&folder, "cred status --add list --home again --json").exits(0).json();
-    assert_eq!(caught_up["fresh"], 0);
+    assert_eq!(caught_up["added"], 0);
     // What was issued after the backup can be revoked, though its list never gave that out.
-    assert_eq!(agent(&folder, "cred revoke after --home again --json").exits(0).json()["fresh"], true);
+    assert_eq!(agent(&folder, "cred revoke after --home again --json").exits(0).json()["isNew"], true);
     publish(&folder, "again");
     assert_eq!(why(&folder, "cred verify after --home bob", 1), "revoked");
     assert_eq!(why(&folder, "cred verify badge --home bob", 1), "revoked");
@@ -406,7 +406,7 @@ fn an_old_backup_catches_up_with_a_list_that_ended() {
     let later = format!("--at {}", Timestamp(now + 2 * 3600));
     let caught_up =
         agent(&folder, &format!("cred status --add list --home again {later} --json")).exits(0).json();
-    assert_eq!(caught_up["fresh"], 1);
+    assert_eq!(caught_up["added"], 1);
     assert_eq!(why(&folder, &format!("cred verify badge --home again {later}"), 1), "revoked");
     // Of others it takes none that has ended.
     assert_eq!(why(&folder, &format!("cred status --add list --home bob {later}"), 1), "expired");
@@ -562,7 +562,7 @@ fn an_agent_without_its_list_begins_none_unless_told() {
     refused("more");
 
     let begun = agent(&folder, "cred status --begin-anew -o fresh --home more --json").exits(0).json();
-    assert_eq!((&begun["issued"], &begun["revoked"]), (&0.into(), &0.into()));
+    assert_eq!((&begun["entries"], &begun["revokedEntries"]), (&0.into(), &0.into()));
     agent(&folder, "cred status --begin-anew --home more").exits(2).tells("there is a status list already");
     agent(&folder, "cred status --begin-anew --home alice").exits(2).tells("there is a status list already");
     issue(&folder, "more", "third");

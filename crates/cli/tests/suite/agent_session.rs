@@ -1,6 +1,7 @@
 //! Sessions between agents, over real sockets: `agent listen` and `agent connect`.
 
 use crate::program::agents::{PASSPHRASE, acquainted, agent, did, two};
+use crate::program::reports::check_line;
 use crate::program::{Folder, Outcome, copy_folder, noise};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -41,7 +42,7 @@ impl Listener {
             false => (Box::new(stderr), Box::new(stdout)),
         };
         let mut listener = Self { reports: BufReader::new(reports), rest, child, address: String::new() };
-        listener.address = listener.tells()["listening"].as_str().unwrap().to_owned();
+        listener.address = listener.tells()["address"].as_str().unwrap().to_owned();
         listener
     }
 
@@ -49,7 +50,7 @@ impl Listener {
     fn tells(&mut self) -> Value {
         let mut line = String::new();
         self.reports.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+        check_line(&line)
     }
 
     fn ends(mut self) -> (Option<i32>, Vec<u8>) {
@@ -81,9 +82,9 @@ fn bytes_go_both_ways_through_pipes_between_agents_that_never_met() {
     let outcome = call(&folder, "bob", &format!("{alice}@{}", listener.address), "", &up).exits(0);
     assert!(outcome.stdout == down, "{} bytes came", outcome.stdout.len());
     let told: Value = serde_json::from_str(outcome.stderr.trim()).unwrap();
-    assert_eq!(told["peer"], alice);
+    assert_eq!(told["did"], alice);
     assert_eq!(told["key"], format!("{alice}#identity-0"));
-    assert_eq!(listener.tells()["peer"], bob);
+    assert_eq!(listener.tells()["did"], bob);
     let (code, received) = listener.ends();
     assert_eq!(code, Some(0));
     assert!(received == up, "{} bytes came", received.len());
@@ -91,7 +92,7 @@ fn bytes_go_both_ways_through_pipes_between_agents_that_never_met() {
     let mut listener = Listener::start(&folder, &format!("--home alice --from {bob} --hash"), b"again");
     let outcome = call(&folder, "bob", &format!("{alice}@{}", listener.address), "--hash", b"").exits(0);
     assert_eq!(outcome.stdout, b"again");
-    assert_eq!(listener.tells()["peer"], bob);
+    assert_eq!(listener.tells()["did"], bob);
     assert_eq!(listener.ends(), (Some(0), Vec::new()));
 }
 
@@ -144,7 +145,7 @@ fn whoever_is_not_expected_is_refused_and_the_others_still_come() {
 
     let outcome = call(&folder, "bob", &format!("{alice}@{address}"), "", b"good morning").exits(0);
     assert_eq!(outcome.stdout, b"hello");
-    assert_eq!(listener.tells()["peer"], bob);
+    assert_eq!(listener.tells()["did"], bob);
     assert_eq!(listener.ends(), (Some(0), b"good morning".to_vec()));
 }
 
@@ -206,7 +207,7 @@ fn strangers_who_say_nothing_keep_nobody_out() {
     assert!(begun.elapsed() < Duration::from_secs(9), "they were not waited for");
     let mut evicted = 0;
     while let told @ Value::Object(_) = listener.tells() {
-        if told["peer"].is_string() {
+        if told["type"] == "session" {
             break;
         }
         assert_eq!(told["reason"], "closed-early");
@@ -229,7 +230,7 @@ fn what_could_not_all_be_sent_looks_cut_on_the_other_side() {
     let target = format!("{alice}@{}", listener.address);
     if cfg!(unix) {
         call(&folder, "bob", &target, "--send unreadable", b"").exits(3).tells("the input");
-        assert!(listener.tells()["peer"].is_string());
+        assert_eq!(listener.tells()["type"], "session");
         assert_eq!(listener.tells()["reason"], "truncated");
         assert_eq!(listener.ends().0, Some(1));
         assert!(!folder.exists("got"));
@@ -297,7 +298,7 @@ fn who_is_asked_to_end_in_a_session_sends_what_was_read_and_says_goodbye() {
         let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got --force", open);
         let target = format!("{alice}@{}", listener.address);
         let (mut caller, said) = caller(&folder, &target, "down --force");
-        assert!(listener.tells()["peer"].is_string());
+        assert_eq!(listener.tells()["type"], "session");
         let down = noise(300_000);
         kept.write_all(&down).unwrap();
         // The pipe holds 64 KiB: when all of it was taken, the last of it is read, or about to be.
@@ -322,7 +323,7 @@ fn a_side_that_never_says_goodbye_is_not_waited_for_by_who_was_asked_to_end() {
     let (open, _kept) = std::io::pipe().unwrap();
     let mut listener = Listener::reading(&folder, "--home alice --anybody --receive got", open);
     let (mut caller, said) = caller(&folder, &format!("{alice}@{}", listener.address), "down");
-    assert!(listener.tells()["peer"].is_string());
+    assert_eq!(listener.tells()["type"], "session");
     kill_process(Pid::from_child(&listener.child), Signal::TERM).unwrap();
     let begun = Instant::now();
     assert_eq!(listener.tells()["reason"], "truncated");
@@ -349,7 +350,7 @@ fn a_second_caller_learns_that_another_came_first() {
     let target = format!("{alice}@{}", listener.address);
     let first = std::thread::scope(|scope| {
         let first = scope.spawn(|| call(&folder, "bob", &target, "", b"hello"));
-        assert!(listener.tells()["peer"].is_string());
+        assert_eq!(listener.tells()["type"], "session");
 
         let now = Timestamp(std::time::UNIX_EPOCH.elapsed().unwrap().as_secs());
         let agent = Agent::from_seed(MasterSeed::from_bytes(&[9; 32]));
@@ -368,7 +369,7 @@ fn a_second_caller_learns_that_another_came_first() {
         };
         assert!(matches!(&error, Error::RefusedByPeer(code) if code == "busy"), "{error}");
         let told = listener.tells();
-        assert_eq!((&told["reason"], told["refused"].is_string()), (&"busy".into(), true));
+        assert_eq!((&told["reason"], told["peer"].is_string()), (&"busy".into(), true));
         // Whoever comes now finds nobody who listens.
         call(&folder, "bob", &target, "", b"").exits(3).tells("refused");
         drop(kept);

@@ -62,9 +62,9 @@ fn a_chain_of_three_levels_is_made_in_one_command() {
     let rows = folder.run("cert show pki/server.pem --json").exits(0).rows();
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0]["issuer"], rows[1]["subject"]);
-    assert_eq!(rows[0]["key_usage"][0], "digitalSignature");
+    assert_eq!(rows[0]["keyUsage"][0], "digitalSignature");
     assert_eq!(rows[0]["authority"], false);
-    assert_eq!((&rows[1]["authority"], &rows[1]["path_length"]), (&true.into(), &0.into()));
+    assert_eq!((&rows[1]["authority"], &rows[1]["pathLength"]), (&true.into(), &0.into()));
     // Nothing is overwritten without a word.
     folder.run("cert new --levels 3 -o pki").exits(3).tells("exists");
     folder.run("cert new --levels 3 -o pki --force").exits(0);
@@ -101,7 +101,7 @@ fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
     folder.write("slh-dsa.pem", chain);
     for row in folder.run("cert show slh-dsa.pem --json").exits(0).rows() {
         assert_eq!(
-            (&row["alg"], &row["signature"]),
+            (&row["alg"], &row["signatureAlg"]),
             (&"SLH-DSA-SHA2-128s".into(), &"SLH-DSA-SHA2-128s".into())
         );
     }
@@ -123,7 +123,7 @@ fn a_request_is_signed_and_its_certificate_verified() {
     folder.run("key gen --alg ml-dsa-65 -o client.key -p client.pub").exits(0);
     folder.run("cert csr -k client.key --name did:web:example.com --purpose client -o client.csr").exits(0);
     let request = folder.run("cert show client.csr --json").exits(0).json();
-    assert_eq!(request["kind"], "request");
+    assert_eq!(request["type"], "request");
     assert_eq!(request["subject"], "CN=did:web:example.com");
     assert_eq!(request["alg"], "ML-DSA-65");
     assert_eq!(request["names"][0], "did:web:example.com");
@@ -168,8 +168,8 @@ fn an_authority_is_made_only_when_its_issuer_says_so() {
     folder.run(&format!("{} --authority", by("authority"))).exits(2).tells("path length");
     folder.run(&format!("{} --authority --path-length 0 --days 5", by("root"))).exits(0);
     let shown = folder.run("cert show root.out --json").exits(0).json();
-    assert_eq!((&shown["authority"], &shown["path_length"]), (&true.into(), &0.into()));
-    assert_eq!(shown["key_usage"][0], "keyCertSign");
+    assert_eq!((&shown["authority"], &shown["pathLength"]), (&true.into(), &0.into()));
+    assert_eq!(shown["keyUsage"][0], "keyCertSign");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn keys_that_cannot_sign_requests_get_certificates_too() {
             "cert sign --public kem.pub --subject CN=Mail --issuer pki/authority.pem -k pki/authority.key";
         folder.run(&format!("{sign} -o kem.pem --force")).exits(0);
         let shown = folder.run("cert show kem.pem --json").exits(0).json();
-        assert_eq!(shown["key_usage"][0], "keyEncipherment");
+        assert_eq!(shown["keyUsage"][0], "keyEncipherment");
         assert!(shown["alg"].as_str().unwrap().to_lowercase().starts_with(algorithm));
         folder.run("cert verify kem.pem --roots pki/root.pem --others pki/authority.pem").exits(0);
         ran += 1;
@@ -244,7 +244,7 @@ fn what_is_revoked_stays_revoked() {
 
     let revoke = "--revoke pki/server.pem --reason key-compromise --previous one.crl -o two.crl";
     let report = folder.run(&format!("{crl} {revoke} --json")).exits(0).json();
-    assert_eq!((&report["number"], &report["revoked"]), (&2.into(), &1.into()));
+    assert_eq!((&report["number"], &report["revokedEntries"]), (&"02".into(), &1.into()));
     let report = folder.run(&format!("{verify} --crl two.crl --json")).exits(1).json();
     assert_eq!(report["reason"], "revoked");
     folder.run(&format!("{crl} --previous two.crl -o three.crl")).exits(0);
@@ -306,7 +306,7 @@ fn the_path_length_of_a_request_is_kept_or_said() {
     folder.write("any.csr", Request::new(&asks, &key).unwrap().to_pem());
     let shown = folder.run("cert show r.csr").exits(0);
     assert!(shown.text().contains("(CA:TRUE): may issue end certificates only"), "{}", shown.text());
-    assert_eq!(folder.run("cert show r.csr --json").exits(0).json()["path_length"], 0);
+    assert_eq!(folder.run("cert show r.csr --json").exits(0).json()["pathLength"], 0);
     let root = gambeson_pki::Certificate::read(&folder.read("pki/root.pem")).unwrap();
     let root_key = PrivateKey::read(&folder.read("pki/root.key"), None).unwrap();
     let root = Template::authority(root.subject()).self_signed(&root_key).unwrap();
@@ -317,11 +317,11 @@ fn the_path_length_of_a_request_is_kept_or_said() {
         ))
     };
     let kept = sign("r.csr").exits(0).json();
-    assert_eq!((&kept["path_length"], &kept["left_out"]), (&0.into(), &serde_json::json!([])));
-    assert_eq!(sign("any.csr").exits(0).json()["path_length"], serde_json::Value::Null);
+    assert_eq!((&kept["pathLength"], &kept["leftOut"]), (&0.into(), &serde_json::json!([])));
+    assert_eq!(sign("any.csr").exits(0).json()["pathLength"], serde_json::Value::Null);
     let more = sign("r.csr --path-length 3").exits(0).json();
-    assert_eq!((&more["path_length"], &more["left_out"]), (&3.into(), &serde_json::json!(["path length 0"])));
-    assert_eq!(sign("any.csr --path-length 2").exits(0).json()["path_length"], 2);
+    assert_eq!((&more["pathLength"], &more["leftOut"]), (&3.into(), &serde_json::json!(["path length 0"])));
+    assert_eq!(sign("any.csr --path-length 2").exits(0).json()["pathLength"], 2);
     let told =
         folder.run("cert sign r.csr --issuer root.pem -k pki/root.key --authority --force -o out").exits(0);
     assert!(told.stderr.contains("AN AUTHORITY: may issue end certificates only"), "{}", told.stderr);
@@ -376,7 +376,7 @@ fn text_of_strangers_leaves_json_json() {
     assert_eq!(shown.json()["subject"], format!("CN={name}"));
     assert!(shown.text().contains("a\\u200fb\\u202ec\\u2066\\u009bd"), "{}", shown.text());
     let refused = folder.run(&format!("cert show {name} --json")).exits(3);
-    assert!(refused.json()["error"].as_str().unwrap().contains(name));
+    assert!(refused.json()["detail"].as_str().unwrap().contains(name));
 }
 
 #[test]
@@ -388,7 +388,7 @@ fn names_of_any_kind_go_into_a_certificate() {
     finish(command, b"").exits(0);
     let shown = folder.run("cert show one/server.pem --json").exits(0).json();
     assert_eq!(shown["subject"], "CN=A Server,O=Quilted\\, Inc.,C=NL");
-    assert_eq!(shown["signature"], "ECDSA with SHA-256");
+    assert_eq!(shown["signatureAlg"], "ECDSA with SHA-256");
     folder.run("cert verify one/server.pem --roots one/server.pem --name www.example.com").exits(0);
     folder.run("cert verify one/server.pem --roots one/server.pem --name example.com").exits(1);
     for wrong in
@@ -419,7 +419,7 @@ fn a_key_and_its_chain_go_into_one_file() {
     let secret = [("GAMBESON_PASSPHRASE", "correct horse")];
     let pkcs12 = "cert pkcs12 pki/server.pem -k pki/server.key --others pki/root.pem";
     let report = folder.run_with(&format!("{pkcs12} -o one.p12 --json"), b"", &secret).exits(0).json();
-    assert_eq!((&report["certificates"], &report["alg"]), (&3.into(), &"Ed25519".into()));
+    assert_eq!((&report["length"], &report["alg"]), (&3.into(), &"Ed25519".into()));
     assert_eq!(report["name"], "CN=example.com");
     assert_eq!(folder.read("one.p12")[0], 0x30);
     #[cfg(unix)]
@@ -430,7 +430,7 @@ fn a_key_and_its_chain_go_into_one_file() {
     folder.run_with("key convert pki/server.key -o locked.key --encrypt", b"", &secret).exits(0);
     let locked = "cert pkcs12 pki/server.pem -k locked.key --name server";
     let report = folder.run_with(&format!("{locked} -o two.p12 --json"), b"", &secret).exits(0).json();
-    assert_eq!((&report["name"], &report["certificates"]), (&"server".into(), &2.into()));
+    assert_eq!((&report["name"], &report["length"]), (&"server".into(), &2.into()));
     folder.run_with(&format!("{locked} -o no.p12"), b"", &[("GAMBESON_PASSPHRASE", "wrong")]).exits(1);
 
     let refused = |arguments: &str, passphrase: &str, words: &str| {
@@ -469,7 +469,7 @@ fn keys_of_authorities_are_encrypted_where_that_is_asked_for_and_said_where_not(
     let passphrase = [("GAMBESON_PASSPHRASE", "six words that nobody else knows")];
     let made =
         folder.run_with("cert new --alg ml-dsa-44 --levels 3 --encrypt -o pki --json", b"", &passphrase);
-    assert_eq!(made.exits(0).json()["encrypted"], serde_json::json!(["root.key", "authority.key"]));
+    assert_eq!(made.exits(0).json()["encryptedKeys"], serde_json::json!(["root.key", "authority.key"]));
     for name in ["root", "authority"] {
         assert!(folder.read(&format!("pki/{name}.key")).starts_with(b"-----BEGIN ENCRYPTED"));
     }
@@ -493,10 +493,10 @@ fn a_verified_chain_says_how_old_the_lists_are() {
     let folder = with_chain();
     let crl = "cert crl --issuer pki/authority.pem -k pki/authority.key -o pki/authority.crl";
     folder.run(crl).exits(0);
-    let made = folder.run("cert show pki/authority.crl --json").exits(0).json()["this_update"].clone();
+    let made = folder.run("cert show pki/authority.crl --json").exits(0).json()["thisUpdate"].clone();
     let line = "cert verify pki/server.pem --roots pki/root.pem";
     let told = folder.run(&format!("{line} --crl pki/authority.crl --json")).exits(0).json();
-    assert_eq!(told["revocation_as_of"], made, "{told}");
+    assert_eq!(told["revocationAsOf"], made, "{told}");
     let text = folder.run(&format!("{line} --crl pki/authority.crl")).exits(0);
     assert!(
         text.text().contains(&format!("not revoked as of the list of {}", made.as_str().unwrap())),
@@ -504,7 +504,7 @@ fn a_verified_chain_says_how_old_the_lists_are() {
         text.text()
     );
     let told = folder.run(&format!("{line} --json")).exits(0).json();
-    assert!(told["revocation_as_of"].is_null(), "{told}");
+    assert!(told["revocationAsOf"].is_null(), "{told}");
     let text = folder.run(line).exits(0);
     assert!(text.text().contains("revocation NOT checked"), "{}", text.text());
 }

@@ -44,7 +44,7 @@ fn tests_are_counted_a_file() {
         (&4.into(), &0.into(), &true.into())
     );
     let portable = folder.run("vectors check v --limit portable --json").exits(0).rows();
-    assert_eq!((&portable[2]["passed"], &portable[2]["kernels"]), (&4.into(), &"portable".into()));
+    assert_eq!((&portable[2]["passed"], &portable[2]["level"]), (&4.into(), &"portable".into()));
     folder.run("vectors check v --limit sse2").exits(2);
     let text = folder.run("vectors check v").exits(0);
     assert!(text.text().contains("4 passed, 0 failed, 0 unsupported, 1 skipped"), "{}", text.text());
@@ -75,7 +75,7 @@ fn unsupported_for_a_listed_algorithm_is_a_failure() {
 #[test]
 fn nothing_to_check_is_a_failure() {
     let folder = with(&[]);
-    folder.run("vectors check v").exits(3).tells("no file of vectors");
+    folder.run("vectors check v").exits(3).tells("no files of test vectors");
     folder.run("vectors check missing").exits(3).tells("missing");
     folder.run("vectors check").exits(2);
     with(&[("a", "")]).run("vectors check v").exits(1);
@@ -88,7 +88,7 @@ fn an_unreadable_line_is_a_failure() {
     for unreadable in ["{", "[]", "", "\u{0}", &good().replace("expect", "expected")] {
         let folder = with(&[("a", &format!("{}\n{unreadable}\n{}\n", good(), good())), ("b", &good())]);
         let rows = folder.run("vectors check v --json").exits(1).rows();
-        assert!(rows[0]["error"].is_string(), "{unreadable:?}");
+        assert!(rows[0]["detail"].is_string(), "{unreadable:?}");
         assert_eq!(rows[1]["passed"], 1, "the other file still runs");
     }
     let folder = with(&[("a", &good())]);
@@ -287,7 +287,7 @@ fn a_published_file_of_which_nothing_runs_or_something_fails_is_a_failure() {
     assert_eq!((&row["passed"], &row["failed"]), (&1.into(), &1.into()));
     assert_eq!(row["complaints"][0], "case 2 (0x0001): psk_secret");
     for cases in [&[][..], &[&case(4, "")]] {
-        assert!(run("psk_secret", cases).exits(1).rows()[0]["error"].as_str().unwrap().contains("no case"));
+        assert!(run("psk_secret", cases).exits(1).rows()[0]["detail"].as_str().unwrap().contains("no case"));
     }
     run("hpke-pq", &[&serde_json::json!({"mode": 0, "kem_id": 0x41, "kdf_id": 1, "aead_id": 1})]).exits(1);
     run("hpke-pq", &[&serde_json::json!({"mode": 1})]).exits(1);
@@ -306,7 +306,7 @@ fn not_run(folder: &Folder) -> Vec<String> {
     assert!(text.text().contains(&format!("{} not run", names.len())), "{}", text.text());
     for name in &names {
         assert!(text.text().contains(name), "{name}: {}", text.text());
-        assert!(rows.iter().any(|row| row["file"] == **name && row["error"].is_string()), "{name}");
+        assert!(rows.iter().any(|row| row["file"] == **name && row["detail"].is_string()), "{name}");
     }
     names
 }
@@ -541,7 +541,7 @@ fn members_and_results_that_are_not_known_are_failures_that_name_them() {
         let mut unknown = file.clone();
         unknown["vectors"][0]["result"] = "refuse".into();
         let told = run(&unknown);
-        assert!(told.contains("result is") && told.contains("refuse"), "{told}");
+        assert!(told.contains("unknown `result`") && told.contains("refuse"), "{told}");
     }
     assert!(seen > 40, "{seen}");
 
@@ -552,7 +552,10 @@ fn members_and_results_that_are_not_known_are_failures_that_name_them() {
             let mut changed = file.clone();
             changed["testGroups"][0]["tests"][0]["result"] = result.clone();
             let told = run(&changed);
-            assert!(told.contains("result is") && told.contains("valid, acceptable, invalid"), "{told}");
+            assert!(
+                told.contains("unknown `result`") && told.contains("valid, acceptable, invalid"),
+                "{told}"
+            );
         }
         for algorithm in ["XDHX", "EDDSA", "BOGUS", ""] {
             let mut changed = file.clone();
@@ -566,5 +569,5 @@ fn members_and_results_that_are_not_known_are_failures_that_name_them() {
     };
     changed["algorithm"] = "XDHX".into();
     let told = run(&changed);
-    assert!(told.contains("algorithm is") && told.contains("XDHX"), "{told}");
+    assert!(told.contains("unknown `algorithm`") && told.contains("XDHX"), "{told}");
 }

@@ -227,7 +227,7 @@ fn what_a_request_asks_for_is_shown_and_what_is_left_out_is_said() {
         assert!(shown.text().contains(text), "{text}: {}", shown.text());
     }
     let report = folder.run("cert show r.csr --json").exits(0).json();
-    assert_eq!(report["other_names"], serde_json::json!(others));
+    assert_eq!(report["otherNames"], serde_json::json!(others));
     assert_eq!(report["authority"], true);
     let sign = "cert sign r.csr --issuer pki/root.pem -k pki/root.key --force -o out";
     let told = folder.run(sign).exits(0);
@@ -238,7 +238,7 @@ fn what_a_request_asks_for_is_shown_and_what_is_left_out_is_said() {
         told.stderr.contains("left out") && told.text().contains("without everything that was asked for")
     );
     let report = folder.run(&format!("{sign} --json")).exits(0).json();
-    let left_out = report["left_out"].as_array().unwrap();
+    let left_out = report["leftOut"].as_array().unwrap();
     assert_eq!(left_out.len(), 7, "{left_out:?}");
     assert_eq!(report["names"], serde_json::json!(["a.example"]));
     // An authority has no names of machines but those that are given.
@@ -250,7 +250,7 @@ fn what_a_request_asks_for_is_shown_and_what_is_left_out_is_said() {
     );
     folder.run("cert csr -k pki/server.key --subject CN=Plain -o plain.csr").exits(0);
     let report = folder.run(&format!("{} --json", sign.replace("r.csr", "plain.csr"))).exits(0).json();
-    assert_eq!(report["left_out"], serde_json::json!([]));
+    assert_eq!(report["leftOut"], serde_json::json!([]));
     // A certificate that has all of it.
     folder.write("full.pem", include_str!("files_of_others/has-much.pem"));
     let shown = folder.run("cert show full.pem").exits(0);

@@ -24,12 +24,12 @@ fn every_algorithm_makes_a_key_that_show_recognizes() {
         let public = folder.run(&format!("key show {argument}.pub --json")).exits(0).json();
         for (shown, kind) in [(&private, "private"), (&public, "public")] {
             assert_eq!(shown["alg"], name);
-            assert_eq!(shown["kind"], kind);
-            assert_eq!(shown["public_bytes"], bytes);
+            assert_eq!(shown["part"], kind);
+            assert_eq!(shown["publicBytes"], bytes);
             assert_eq!(shown["encrypted"], false);
             assert_eq!(shown["fingerprint"], made["fingerprint"]);
         }
-        assert_eq!(private["seed"], true);
+        assert_eq!(private["hasSeed"], true);
         // `key public` writes what `key gen -p` wrote.
         let written = folder.run(&format!("key public {argument}.key")).exits(0).stdout;
         assert_eq!(written, folder.read(&format!("{argument}.pub")));
@@ -101,7 +101,7 @@ fn a_key_survives_every_conversion() {
                     .exits(0);
                 let shown = folder.run(&format!("key show {name} --json")).exits(0).json();
                 assert_eq!(shown["fingerprint"], fingerprint, "{name}");
-                assert_eq!(shown["seed"], seed, "{name}");
+                assert_eq!(shown["hasSeed"], seed, "{name}");
                 assert_eq!(shown["encoding"], format.to_uppercase());
             }
         }
@@ -253,8 +253,8 @@ fn errors_are_json_too_when_asked() {
     let mut command = folder.command();
     command.args(["--json", "key", "show", "missing"]);
     let report = finish(command, b"").exits(3).json();
-    assert_eq!(report["status"], 3);
-    assert!(report["error"].as_str().unwrap().contains("missing"));
+    assert_eq!(report["exitStatus"], 3);
+    assert!(report["detail"].as_str().unwrap().contains("missing"));
 }
 
 const OLD: (&str, &str) = ("GAMBESON_PASSPHRASE", "six words that nobody else knows");

@@ -21,6 +21,7 @@ mod provider;
 mod provider_refusals;
 #[cfg(unix)]
 mod readme;
+mod reports;
 mod sealing;
 mod serve;
 mod signatures;

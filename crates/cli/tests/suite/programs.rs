@@ -13,17 +13,17 @@ fn bench_measures_ours_and_others() {
     assert_eq!(rows.len(), 6);
     for row in &rows {
         assert_eq!(row["alg"], "ML-KEM-768");
-        assert_eq!(row["kernels"], "portable");
-        assert!(row["median_ns"].as_f64().unwrap() > 0.0);
-        assert!(row["ops_per_s"].as_f64().unwrap() > 0.0);
+        assert_eq!(row["level"], "portable");
+        assert!(row["medianNs"].as_f64().unwrap() > 0.0);
+        assert!(row["opsPerSecond"].as_f64().unwrap() > 0.0);
     }
     let rows = folder.run("bench --json --seconds 0.001 --op dsa-44").exits(0).rows();
     let names: Vec<String> = rows.iter().map(|row| format!("{} {}", row["op"], row["form"])).collect();
     assert_eq!(names.len(), 6, "{names:?}");
     let rows = folder.run("bench --json --seconds 0.001 --op blake3").exits(0).rows();
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["by"], "blake3");
-    assert!(rows[0]["bytes_per_s"].as_f64().unwrap() > 1e6);
+    assert_eq!(rows[0]["library"], "blake3");
+    assert!(rows[0]["bytesPerSecond"].as_f64().unwrap() > 1e6);
     let rows = folder.run("bench --json --seconds 0.001 --op xchacha20-poly1305").exits(0).rows();
     let names: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
     assert_eq!(names, ["seal", "open"]);
@@ -63,11 +63,13 @@ fn bench_agent_has_every_row_of_the_published_benchmark() {
     let folder = Folder::new();
     let rows = folder.run("bench agent --json --seconds 0.001").exits(0).rows();
     let (last, rows) = rows.split_last().unwrap();
-    assert_eq!(last["check"], "derivation");
-    assert!(last["ratio"].as_f64().unwrap() > 0.0);
+    assert_eq!(last["type"], "promise");
+    assert!(last["figure"].as_f64().unwrap() > 0.0);
     let names: Vec<String> = rows
         .iter()
-        .map(|row| format!("{} {} {} {}", row["alg"], row["op"], row["form"], row["by"]).replace('"', ""))
+        .map(|row| {
+            format!("{} {} {} {}", row["alg"], row["op"], row["form"], row["library"]).replace('"', "")
+        })
         .collect();
     for signature in ["Key Generation", "Sign", "Verify"] {
         for by in ["gambeson", "RustCrypto"] {
@@ -99,8 +101,8 @@ fn bench_http_measures_what_is_refused() {
     let folder = Folder::new();
     let rows = folder.run("bench http --json --seconds 0.001").exits(0).rows();
     let (last, rows) = rows.split_last().unwrap();
-    assert_eq!((&last["check"], rows.len()), (&"http".into(), 8));
-    assert!(last["refused_ns"].as_f64().unwrap() > 0.0);
+    assert_eq!((&last["type"], rows.len()), (&"promise".into(), 8));
+    assert!(last["figure"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
@@ -253,8 +255,8 @@ fn errors_of_the_command_line_are_json_where_that_is_asked_for() {
     ] {
         let told = folder.run(line).exits(2);
         let report = told.json();
-        assert_eq!(report["status"], 2, "{line}");
-        let error = report["error"].as_str().unwrap();
+        assert_eq!(report["exitStatus"], 2, "{line}");
+        let error = report["detail"].as_str().unwrap();
         assert!(error.contains(what.trim_start_matches('-')), "{line}: {error}");
         assert!(!error.starts_with("error") && !error.contains('\n'), "{error}");
         assert!(told.stderr.starts_with("gambeson: "), "{}", told.stderr);

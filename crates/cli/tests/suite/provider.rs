@@ -149,10 +149,7 @@ fn the_recipe_for_nginx_works() {
     send("-TERM", &nginx);
     assert_eq!(nginx.wait().unwrap().code(), Some(0));
     let verdict = scan.exits(0).rows().pop().unwrap();
-    assert!(
-        verdict["post_quantum_groups"].as_array().unwrap().contains(&"X25519MLKEM768".into()),
-        "{verdict}"
-    );
+    assert!(verdict["postQuantumGroups"].as_array().unwrap().contains(&"X25519MLKEM768".into()), "{verdict}");
 }
 
 #[test]
@@ -500,7 +497,7 @@ fn values_that_keep_the_provider_away_are_told() {
     ] {
         folder.write(CONF, format!("{before}[gambeson_provider]\n{values}\n"));
         let told = folder.run("provider status --prefix here --json").exits(1).json();
-        assert!(told["error"].as_str().unwrap().contains(part), "{values}: {told}");
+        assert!(told["detail"].as_str().unwrap().contains(part), "{values}: {told}");
         let mut command = Command::new("openssl");
         command.args(["list", "-providers"]).env("OPENSSL_CONF", folder.path(CONF));
         let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
@@ -515,7 +512,7 @@ fn values_that_keep_the_provider_away_are_told() {
     folder.run("provider status --prefix here").exits(1);
     folder.write(CONF, before.replace("gambeson = gambeson_provider\n", ""));
     let told = folder.run("provider status --prefix here --json").exits(1).json();
-    assert!(told["error"].as_str().unwrap().contains("does not name gambeson"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("does not name gambeson"), "{told}");
     folder.write(CONF, &good);
     folder.run("provider status --prefix here").exits(0);
 }

@@ -133,7 +133,7 @@ fn a_group_that_openssl_does_not_know_is_found_by_status() {
     ] {
         folder.write(CONF, good.replace(line, bad));
         let told = folder.run("provider status --prefix here --json").exits(1).json();
-        let error = told["error"].as_str().unwrap();
+        let error = told["detail"].as_str().unwrap();
         parts.iter().for_each(|part| assert!(error.contains(part), "{bad}: {error}"));
     }
     folder.write(CONF, good.replace(line, "Groups = X25519MLKEM768:secp256r1"));
@@ -173,7 +173,7 @@ fn status_tells_a_configuration_that_is_not_ours_from_one_that_is_missing() {
     let folder = Folder::new();
     let error = |folder: &Folder| {
         let told = folder.run("provider status --prefix here --json").exits(1).json();
-        told["error"].as_str().unwrap().to_owned()
+        told["detail"].as_str().unwrap().to_owned()
     };
     let neither = error(&folder);
     assert!(neither.contains("nothing is installed"), "{neither}");

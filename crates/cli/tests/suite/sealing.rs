@@ -229,7 +229,7 @@ fn an_error_does_not_mix_with_data() {
     let outcome = folder.run("--json open -i bob.txt sealed").exits(1);
     assert!(content.starts_with(&outcome.stdout), "nothing but content");
     let report: serde_json::Value = serde_json::from_str(outcome.stderr.lines().last().unwrap()).unwrap();
-    assert_eq!(report["status"], 1);
+    assert_eq!(report["exitStatus"], 1);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
     }
     let served = server.tells();
     assert_eq!(
-        (&served["group"], &served["what"], &served["status"]),
+        (&served["group"], &served["target"], &served["status"]),
         (&"X448MLKEM1024".into(), &"GET /".into(), &200.into())
     );
 }
@@ -117,7 +117,7 @@ fn files_are_given_out_and_nothing_beside_them() {
     ] {
         let told = server.get(&folder, absent, "-o x --json").exits(3).json();
         assert_eq!(told["reason"], "status", "{absent}: {told}");
-        assert!(told["error"].as_str().unwrap().ends_with("status 404"));
+        assert!(told["detail"].as_str().unwrap().ends_with("status 404"));
         assert!(!folder.exists("x"));
     }
     assert_eq!(server.tells()["bytes"], 12);
@@ -157,11 +157,11 @@ fn a_server_gives_out_no_secrets() {
         "agent/cards/",
     ] {
         let told = server.get(&folder, &format!("/{secret}"), "-o x --json").exits(3).json();
-        assert!(told["error"].as_str().unwrap().ends_with("status 404"), "{secret}: {told}");
+        assert!(told["detail"].as_str().unwrap().ends_with("status 404"), "{secret}: {told}");
         let mut told = server.tells();
         if !secret.ends_with('/') {
-            assert_eq!(told["withheld"], format!("/{secret}").as_str(), "{told}");
-            assert!(told["why"].is_string(), "{told}");
+            assert_eq!(told["target"], format!("/{secret}").as_str(), "{told}");
+            assert!(told["detail"].is_string(), "{told}");
             told = server.tells();
         }
         assert_eq!(told["status"], 404, "{told}");
@@ -189,7 +189,7 @@ fn what_is_sent_to_an_echo_comes_back() {
     stream.conn.send_close_notify();
     assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
     let served = server.tells();
-    assert_eq!((&served["what"], &served["bytes"]), (&"echo".into(), &100_000.into()));
+    assert_eq!((&served["target"], &served["bytes"]), (&"echo".into(), &100_000.into()));
 }
 
 /// All that a server says is one alert, and some say nothing: the client tells what it had offered.
@@ -203,7 +203,7 @@ fn a_handshake_without_anything_in_common_tells_what_was_offered_and_what_to_try
         let line = format!("tls get https://localhost:{port}/ -o x --ca pki/root.pem --json {more}");
         let told = folder.run(&line);
         let code = told.code;
-        (code, told.json()["error"].as_str().unwrap().to_owned())
+        (code, told.json()["detail"].as_str().unwrap().to_owned())
     };
     let (code, told) = get(port, "");
     assert_eq!(code, 1);
@@ -364,7 +364,7 @@ fn a_revocation_list_that_applies_to_nothing_is_an_error() {
     folder.run("cert crl --issuer stranger.pem -k other/root.key -o stranger.crl").exits(0);
     for lists in ["--crl stranger.crl", "--crl leaf.crl --crl stranger.crl"] {
         let told = server.get(&folder, "/", &format!("{lists} -o absent --json")).exits(3);
-        let told = told.json()["error"].as_str().unwrap().to_owned();
+        let told = told.json()["detail"].as_str().unwrap().to_owned();
         let wanted =
             "stranger.crl: the revocation list of CN=Stranger applies to no certificate of this chain";
         assert!(told.contains(wanted), "{told}");
@@ -398,7 +398,7 @@ fn no_message_shows_the_names_of_a_library() {
         let serve = format!("tls serve --listen 127.0.0.1:0 --cert {chain} --key pki/server.key");
         let mut server = Server::run(&folder, &serve);
         let told = server.get(&folder, "/", "-o x --json").exits(1).json();
-        let told = told["error"].as_str().unwrap();
+        let told = told["detail"].as_str().unwrap();
         assert!(told.contains(part) && !told.contains("Other"), "{told}");
         drop(server.tells());
         let scan = folder.run(&format!("tls scan localhost:{} --json", server.port));
@@ -433,11 +433,11 @@ fn a_scan_tells_what_a_server_takes() {
         ));
         let rows = rows.exits(0).rows();
         let taken =
-            |kind: &str| rows.iter().filter(|row| row[kind].is_string() && row["taken"] == true).count();
+            |kind: &str| rows.iter().filter(|row| row["type"] == kind && row["taken"] == true).count();
         assert_eq!((taken("group"), taken("scheme")), (groups, 1), "{more}");
         let last = rows.last().unwrap();
         assert_eq!((&last["verdict"], &last["version"]), (&verdict.into(), &"TLSv1_3".into()));
-        assert_eq!(last["post_quantum_schemes"], serde_json::json!(["mldsa65"]));
+        assert_eq!(last["postQuantumSchemes"], serde_json::json!(["mldsa65"]));
     }
     let folder = with_chain("ed448");
     let server = Server::start(&folder, "--preset classical-448");
@@ -510,7 +510,7 @@ fn silent_clients_lose_their_places() {
     let told: Vec<Value> = (0..3).map(|_| server.tells()).collect();
     assert_eq!(
         told.iter()
-            .filter(|report| report["failed"].as_str().is_some_and(|why| why.contains("silent")))
+            .filter(|report| report["detail"].as_str().is_some_and(|why| why.contains("silent")))
             .count(),
         2
     );
@@ -532,19 +532,19 @@ fn dripping_clients_lose_their_places() {
         }
     });
     server.get(&folder, "/", "--timeout 30").exits(0);
-    assert!(server.tells()["failed"].as_str().unwrap().contains("too slow"));
+    assert!(server.tells()["detail"].as_str().unwrap().contains("too slow"));
     dripping.join().unwrap();
 
     // The same after the handshake.
     let mut dripping = server.call(&folder);
     dripping.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
-    assert_eq!(server.tells()["what"], "GET /");
+    assert_eq!(server.tells()["target"], "GET /");
     let dripping = thread::spawn(move || {
         while dripping.write_all(b"x").is_ok() && begun.elapsed() < Duration::from_secs(60) {
             thread::sleep(Duration::from_millis(200));
         }
     });
-    assert!(server.tells()["failed"].as_str().unwrap().contains("too slow"));
+    assert!(server.tells()["detail"].as_str().unwrap().contains("too slow"));
     dripping.join().unwrap();
 }
 
@@ -609,12 +609,12 @@ fn a_server_that_signs_with_something_else_does_not_take_what_was_offered() {
     // As many connections as the scan makes, and more.
     let (port, _) = serve_once(&folder, |key| Arc::new(Stubborn(key, scheme)), 100, |_| {});
     let rows = folder.run(&format!("tls scan 127.0.0.1:{port} --json")).exits(0).rows();
-    let schemes: Vec<_> = rows.iter().filter(|row| row["scheme"].is_string()).collect();
+    let schemes: Vec<_> = rows.iter().filter(|row| row["type"] == "scheme").collect();
     let taken: Vec<_> = schemes.iter().filter(|row| row["taken"] == true).collect();
     assert!(schemes.len() > 10 && taken.len() == 1, "{schemes:?}");
-    assert_eq!(taken[0]["scheme"], "mldsa65");
+    assert_eq!(taken[0]["name"], "mldsa65");
     assert!(
-        schemes.iter().any(|row| row["why"] == "it signs with mldsa65 although that was not offered"),
+        schemes.iter().any(|row| row["detail"] == "it signs with mldsa65 although that was not offered"),
         "{schemes:?}"
     );
 }
@@ -677,7 +677,7 @@ fn a_server_that_is_asked_to_end_lets_downloads_come_to_their_end() {
     stream.read_to_end(&mut answer).unwrap();
     assert!(answer.ends_with(&large), "{} bytes came", answer.len());
     // Some of the looks above may have come before the signal.
-    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["what"] == "GET /large");
+    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["target"] == "GET /large");
     assert_eq!(told.unwrap()["bytes"], 20_000_000);
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 

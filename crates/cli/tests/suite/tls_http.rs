@@ -36,7 +36,7 @@ fn outcome(folder: &Folder, answer: impl AsRef<[u8]>, goodbye: bool) -> Result<V
     }
     assert!(!folder.exists("x"));
     let told = told.exits(3).json();
-    Err(format!("{}: {}", told["reason"].as_str().unwrap_or("none"), told["error"].as_str().unwrap()))
+    Err(format!("{}: {}", told["reason"].as_str().unwrap_or("none"), told["detail"].as_str().unwrap()))
 }
 
 #[test]
@@ -253,12 +253,12 @@ fn the_server_speaks_http_as_it_is_written() {
     for (what, status, bytes) in [("GET /", 200, 12), ("GET /", 200, 12), ("HEAD /", 200, 0)] {
         let told = server.tells();
         assert_eq!(
-            (&told["what"], &told["status"], &told["bytes"]),
+            (&told["target"], &told["status"], &told["bytes"]),
             (&what.into(), &status.into(), &bytes.into()),
             "{told}"
         );
     }
-    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["what"] == "no request").unwrap();
+    let told = std::iter::repeat_with(|| server.tells()).find(|told| told["target"] == "no request").unwrap();
     assert_eq!(told["status"], 400);
 }
 
@@ -290,7 +290,7 @@ fn a_request_without_its_one_host_is_a_bad_request() {
         assert!(told.starts_with(&format!("HTTP/1.{minor} {status} ")), "{request:?}: {told}");
     }
     let told = std::iter::repeat_with(|| server.tells()).find(|told| told["status"] == 400).unwrap();
-    assert_eq!(told["what"], "no request");
+    assert_eq!(told["target"], "no request");
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn urls_are_read_as_everybody_reads_them() {
     ] {
         let told = get(url).exits(1).json();
         assert_eq!(told["reason"], "wrong-name", "{url}");
-        assert!(told["error"].as_str().unwrap().contains(name), "{told}");
+        assert!(told["detail"].as_str().unwrap().contains(name), "{told}");
     }
     for (url, part) in [
         ("http://localhost/", "not a URL of https"),

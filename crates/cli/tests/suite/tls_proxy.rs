@@ -40,7 +40,7 @@ fn a_server_without_tls_gets_it() {
     assert_eq!(client.read(&mut [0; 1]).unwrap(), 0, "a goodbye of TLS, and not a cut connection");
     let told = told(&mut proxy);
     assert_eq!((&told["end"], &told["side"]), (&"closed".into(), &Value::Null));
-    assert_eq!((&told["bytes_up"], &told["bytes_down"]), (&3_000_005.into(), &3_000_005.into()));
+    assert_eq!((&told["bytesUp"], &told["bytesDown"]), (&3_000_005.into(), &3_000_005.into()));
     assert_eq!(
         (&told["client"]["group"], &told["client"]["scheme"], &told["client"]["name"]),
         (&"X25519MLKEM768".into(), &"mldsa65".into(), &"localhost".into())
@@ -63,7 +63,7 @@ fn a_client_without_tls_gets_it() {
     client.shutdown(Shutdown::Write).unwrap();
     assert_eq!(client.read(&mut [0; 1]).unwrap(), 0);
     let told = told(&mut proxy);
-    assert_eq!((&told["end"], &told["bytes_up"]), (&"closed".into(), &200_000.into()));
+    assert_eq!((&told["end"], &told["bytesUp"]), (&"closed".into(), &200_000.into()));
     assert_eq!(
         (&told["server"]["group"], &told["server"]["scheme"], &told["server"]["resumed"]),
         (&"X25519MLKEM768".into(), &"mldsa65".into(), &false.into())
@@ -129,8 +129,8 @@ fn a_server_that_does_not_hold_gets_no_byte_and_the_check_is_named() {
             continue;
         }
         assert_eq!((&told["end"], &told["side"]), (&code.into(), &"server".into()), "{more}: {told}");
-        assert!(!told["why"].as_str().unwrap().is_empty() && got.is_empty(), "{told}");
-        assert_eq!(told["bytes_up"], 0);
+        assert!(!told["detail"].as_str().unwrap().is_empty() && got.is_empty(), "{told}");
+        assert_eq!(told["bytesUp"], 0);
     }
 }
 
@@ -142,7 +142,7 @@ fn a_client_with_which_nothing_can_be_agreed_is_told_so() {
     proxy.get(&folder, "/", "-o x --preset classical-448 --json").exits(1);
     let told = self::told(&mut proxy);
     assert_eq!((&told["end"], &told["side"]), (&"incompatible".into(), &"client".into()), "{told}");
-    assert!(told["why"].as_str().unwrap().contains("no key exchange groups in common"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("no key exchange groups in common"), "{told}");
     // A ClientHello of TLS 1.2, without the extension that tells of newer versions.
     let mut old = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
     let mut hello = vec![22, 3, 1, 0, 57, 1, 0, 0, 53, 3, 3];
@@ -188,7 +188,7 @@ fn clients_show_certificates_where_they_are_asked_for() {
     let _ = call.read(&mut [0; 1]);
     let told = told(&mut front);
     assert_eq!((&told["end"], &told["side"]), (&"handshake".into(), &"client".into()), "{told}");
-    assert!(told["why"].as_str().unwrap().contains("no certificates"), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("no certificates"), "{told}");
 
     let own = "--own-cert client.pem --own-key client.key";
     let with = proxy(&folder, front_address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
@@ -248,7 +248,7 @@ fn strangers_reach_nothing_behind_the_proxy() {
     // One that does not hold changes nothing.
     folder.write("clients.crl", "noise");
     front.signal(Signal::HUP);
-    assert!(event(&mut front, "reload-failed")["error"].as_str().unwrap().contains("clients.crl"));
+    assert!(event(&mut front, "reload-failed")["detail"].as_str().unwrap().contains("clients.crl"));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_server_asks_clients_for_certificates_and_looks_at_lists() {
     let mut server = Server::start(&folder, "--echo --client-ca pki/root.pem --crl clients.crl");
     let mut stranger = server.call(&folder);
     let _ = stranger.write_all(b"x").and_then(|()| stranger.read(&mut [0; 1]));
-    assert!(server.tells()["failed"].as_str().unwrap().contains("no certificates"));
+    assert!(server.tells()["detail"].as_str().unwrap().contains("no certificates"));
     let address = SocketAddr::from(([127, 0, 0, 1], server.port));
     let own = "--own-cert client.chain.pem --own-key client.key";
     let with = proxy(&folder, address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
@@ -275,7 +275,7 @@ fn a_server_asks_clients_for_certificates_and_looks_at_lists() {
     event(&mut server, "reloaded");
     let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
     let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
-    assert!(server.tells()["failed"].as_str().unwrap().contains("revoked"));
+    assert!(server.tells()["detail"].as_str().unwrap().contains("revoked"));
 }
 
 /// A list that nobody would look into, or that is of no authority here, is a mistake.
@@ -343,13 +343,13 @@ fn an_older_list_does_not_replace_a_newer_one() {
     };
     // RFC 8446, section 6.2: certificate_revoked.
     let end = call();
-    assert!(end["why"].as_str().unwrap().contains("certificate_revoked"), "{end}");
+    assert!(end["detail"].as_str().unwrap().contains("certificate_revoked"), "{end}");
     assert_eq!(told(&mut front)["end"], "revoked");
     let mut kept = |front: &mut Server, file: &str, what: &str| {
         folder.write("cur.crl", folder.read(file));
         front.signal(Signal::HUP);
         let said = event(front, "older-list");
-        let error = said["error"].as_str().unwrap();
+        let error = said["detail"].as_str().unwrap();
         assert!(error.contains(what) && error.contains("CN=gambeson Authority"), "{error}");
         event(front, "reloaded");
         call();
@@ -358,7 +358,7 @@ fn an_older_list_does_not_replace_a_newer_one() {
     kept(&mut front, "old.crl", "is older");
     folder.write("cur.crl", folder.read("newest.crl"));
     front.signal(Signal::HUP);
-    assert_eq!(front.tells()["event"], "reloaded", "a newer list is taken without a word");
+    assert_eq!(front.tells()["type"], "reloaded", "a newer list is taken without a word");
     kept(&mut front, "new.crl", "is older");
     kept(&mut front, "root.crl", "is no longer there");
     // `tls serve` does so, too.
@@ -372,7 +372,7 @@ fn an_older_list_does_not_replace_a_newer_one() {
     let with = proxy(&folder, address, &format!("--tls --ca pki/root.pem --name localhost {own}"));
     let mut call = TcpStream::connect(("127.0.0.1", with.port)).unwrap();
     let _ = call.write_all(b"x").and_then(|()| call.read(&mut [0; 1]));
-    assert!(server.tells()["failed"].as_str().unwrap().contains("revoked"));
+    assert!(server.tells()["detail"].as_str().unwrap().contains("revoked"));
 }
 
 #[test]
@@ -447,7 +447,7 @@ fn other_certificates_are_taken_while_connections_go_on() {
     folder.write("server.pem", folder.read("next/server.pem"));
     proxy.signal(Signal::HUP);
     let failed = event(&mut proxy, "reload-failed");
-    assert!(failed["error"].as_str().unwrap().contains("server.pem"), "{failed}");
+    assert!(failed["detail"].as_str().unwrap().contains("server.pem"), "{failed}");
     assert_eq!(shown(&proxy, &folder, "next/root.pem"), old);
 
     // Now with its own, while a transfer runs; and the log is moved away.
@@ -474,7 +474,7 @@ fn other_certificates_are_taken_while_connections_go_on() {
     });
     let lines = String::from_utf8(folder.read("access.log")).unwrap();
     let last: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
-    assert_eq!((&last["bytes_up"], &last["client"]["scheme"]), (&1_000_006.into(), &"mldsa65".into()));
+    assert_eq!((&last["bytesUp"], &last["client"]["scheme"]), (&1_000_006.into(), &"mldsa65".into()));
     let counters = metrics(&proxy);
     for line in ["reloads_total{result=\"failed\"} 1", "reloads_total{result=\"ok\"} 1"] {
         assert!(counters.contains(line), "{counters}");
@@ -560,7 +560,7 @@ fn who_ends_it_lets_connections_come_to_their_end_but_not_for_ever() {
     there_and_back(&mut client, b"before");
     proxy.signal(Signal::INT);
     let stopped = told(&mut proxy);
-    assert_eq!((&stopped["end"], &stopped["bytes_up"]), (&"stopped".into(), &6.into()));
+    assert_eq!((&stopped["end"], &stopped["bytesUp"]), (&"stopped".into(), &6.into()));
     assert_eq!(client.read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::UnexpectedEof, "no goodbye");
     assert_eq!(event(&mut proxy, "ended")["connections"], 1);
     assert_eq!(proxy.child.wait().unwrap().code(), Some(0));
@@ -718,7 +718,7 @@ fn secrets_are_written_where_both_the_command_line_and_the_environment_say_so() 
         let line = format!("tls proxy --listen 127.0.0.1:0 --connect {} {TERMINATE} {more}", echo());
         command.args(line.split_whitespace()).env("SSLKEYLOGFILE", folder.path("keys"));
         let proxy = Server::spawn(command);
-        assert_eq!(proxy.begun["key_log"], !more.is_empty());
+        assert_eq!(proxy.begun["keyLog"], !more.is_empty());
         there_and_back(&mut proxy.call(&folder), b"x");
     };
     run("");

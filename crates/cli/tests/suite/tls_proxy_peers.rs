@@ -99,7 +99,7 @@ fn balancers_tell_who_calls_and_nobody_else_does() {
         let _ = client.shutdown(Shutdown::Write);
         let told = self::told(&mut proxy);
         assert_eq!((&told["end"], &told["side"]), (&"proxy-header".into(), &"client".into()), "{told}");
-        assert!(told["why"].as_str().unwrap().to_lowercase().contains(part), "{part}: {told}");
+        assert!(told["detail"].as_str().unwrap().to_lowercase().contains(part), "{part}: {told}");
     }
     let mut proxy = self::proxy(&folder, echo(), &format!("{TERMINATE} --accept-proxy 192.0.2.7"));
     let mut client = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();

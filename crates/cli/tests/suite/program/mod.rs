@@ -4,6 +4,7 @@
 
 pub mod agents;
 pub mod proxying;
+pub mod reports;
 pub mod serving;
 
 use serde_json::Value;
@@ -157,10 +158,12 @@ pub fn finish(mut command: Command, input: &[u8]) -> Outcome {
         scope.spawn(move || stdin.write_all(input));
         child.wait_with_output().unwrap()
     });
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    reports::check(&command, &output.stdout, &stderr);
     Outcome {
         code: output.status.code().expect("the program ended by itself"),
         stdout: output.stdout,
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stderr,
     }
 }
 

@@ -58,7 +58,7 @@ pub fn told(proxy: &mut Server) -> Value {
 
 /// The next report of that event.
 pub fn event(proxy: &mut Server, event: &str) -> Value {
-    std::iter::repeat_with(|| proxy.tells()).find(|told| told["event"] == event).unwrap()
+    std::iter::repeat_with(|| proxy.tells()).find(|told| told["type"] == event).unwrap()
 }
 
 /// Sends a text and takes it back.

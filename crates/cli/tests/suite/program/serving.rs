@@ -189,5 +189,5 @@ pub fn trust(folder: &Folder) -> RootCertStore {
 fn next(reports: &mut impl BufRead) -> Value {
     let mut line = String::new();
     reports.read_line(&mut line).unwrap();
-    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    super::reports::check_line(&line)
 }
