@@ -248,8 +248,10 @@ test("one control chooses files, with the keyboard too", async (t) => {
     return [...drop.querySelectorAll("input, label, button, .link")].filter(shown).map((it) => it.localName);
   });
   assert.deepEqual(visible, ["label"]);
-  await page.locator("#files").focus();
+  // The browser handles requests in order: once the focus is confirmed, it intercepts the dialog.
   const chosen = page.waitForEvent("filechooser");
+  await page.locator("#files").focus();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "files");
   await page.keyboard.press("Enter");
   await chosen;
 });
