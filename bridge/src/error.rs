@@ -29,7 +29,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Channel(error) => error.fmt(f),
-            Self::NoNode(reason) => write!(f, "no node of SLIM answers: {reason}"),
+            Self::NoNode(reason) => write!(f, "no SLIM node answers: {reason}"),
             Self::Stock(reason) => write!(f, "SLIM's session layer refuses: {reason}"),
             Self::NoAnswer(time) => {
                 write!(f, "SLIM's session layer has not answered within {} s", time.as_secs())

@@ -22,7 +22,7 @@ async fn bridge(opened: &Opened<'_>) -> Result<(), Error> {
     let (id, end) = (opened.channel.id().to_string(), bridge.far_end());
     opened.report(
         format_args!("between {id} and a session of SLIM: {}; Ctrl-C ends it", far_end(&end)),
-        json!({"event": "bridge", "says": "open", "channel": id, "end": far_end_json(&end)}),
+        json!({"type": "bridge", "says": "open", "channel": id, "farEnd": far_end_json(&end)}),
     )?;
     let by_itself = tokio::select! {
         reason = bridge.ended() => Some(reason),
@@ -37,7 +37,7 @@ async fn bridge(opened: &Opened<'_>) -> Result<(), Error> {
     };
     opened.report(
         format_args!("the bridge is closed: {reason}"),
-        json!({"event": "bridge", "says": "closed", "channel": id, "reason": reason}),
+        json!({"type": "bridge", "says": "closed", "channel": id, "reason": reason}),
     )
 }
 
@@ -62,7 +62,7 @@ async fn session(opened: &Opened<'_>, agent: &StockAgent) -> Result<StockSession
     let (name, wanted) = (options.name.to_string(), options.stock_session.to_string());
     opened.report(
         format_args!("{name} waits to be invited to {wanted}"),
-        json!({"event": "bridge", "says": "waiting", "name": name, "session": wanted}),
+        json!({"type": "bridge", "says": "waiting", "name": name, "session": wanted}),
     )?;
     agent.accept(|session, _| session.to_string() == wanted).await.map_err(failed)
 }

@@ -134,7 +134,7 @@ fn meet(scratch: &Path, python: &Path) -> Result {
     let shaken = |part: &str| told["client"][part].as_str().unwrap_or_default().to_owned();
     check(shaken("group") == "X25519MLKEM768" && shaken("scheme") == "mldsa65", told.to_string())?;
     check(
-        told["bytes_up"].as_u64() > Some(500) && near.json()?["server"]["group"] == "X25519MLKEM768",
+        told["bytesUp"].as_u64() > Some(500) && near.json()?["server"]["group"] == "X25519MLKEM768",
         told.to_string(),
     )
 }

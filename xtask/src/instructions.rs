@@ -160,7 +160,9 @@ fn figure(signs: bool, mut counts: Vec<u64>) -> Option<u64> {
 /// The rows of what was done, in its order.
 fn in_order(said: &str) -> Vec<String> {
     let told = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    told.filter_map(|told| Some(told["counted"].as_str()?.to_owned())).collect()
+    told.filter(|told| told["type"] == "counted")
+        .filter_map(|told| Some(told["name"].as_str()?.to_owned()))
+        .collect()
 }
 
 /// What a row of groups is called in the record.
@@ -241,7 +243,17 @@ mod tests {
 
     #[test]
     fn operations_of_groups_are_told_apart_by_the_order_in_which_they_were_done() {
-        let said = "noise\n{\"counted\":\"join\"}\n{\"row\":\"x\"}\n{\"counted\":\"add 1, member\"}\n{\"counted\":\"join\"}\n";
+        let said = concat!(
+            "noise\n",
+            r#"{"type":"counted","name":"join"}"#,
+            "\n",
+            r#"{"type":"group-benchmark","name":"x"}"#,
+            "\n",
+            r#"{"type":"counted","name":"add 1, member"}"#,
+            "\n",
+            r#"{"type":"counted","name":"join"}"#,
+            "\n",
+        );
         assert_eq!(in_order(said), ["join", "add 1, member", "join"]);
     }
 

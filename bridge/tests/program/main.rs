@@ -83,7 +83,7 @@ fn forwards_until_it_is_told_to_end() {
     mona.call(&json!({"do": "create", "channel": "acme/talks/plan", "invite": ["acme/bridges/one"]}));
     let opened = report();
     assert_eq!(opened["says"], "open");
-    assert_eq!(opened["end"]["clients"], json!(["acme/agents/mona"]), "{opened}");
+    assert_eq!(opened["farEnd"]["clients"], json!(["acme/agents/mona"]), "{opened}");
     assert!(watched().contains("BRIDGED by 1"));
 
     // A member that is away receives what the client sends, and sends to the client.
@@ -94,7 +94,7 @@ fn forwards_until_it_is_told_to_end() {
     };
     assert!(soon(|| carried().is_some()), "the client's message comes to the channel");
     let said = carried().unwrap();
-    assert_eq!((&said["text"], &said["client"]), (&"hello from SLIM".into(), &"acme/agents/mona".into()));
+    assert_eq!((&said["text"], &said["speaker"]), (&"hello from SLIM".into(), &"acme/agents/mona".into()));
     folder.channel_with(nodes, "send --home alice", b"hello from MLS").exits(0);
     let heard = || {
         let heard = mona.call(&json!({"do": "receive"}));

@@ -48,9 +48,10 @@ pub(crate) use vc_api::answered;
 use crate::args::agent::{Agent as Options, AgentCommand, Who};
 use crate::console::Console;
 use crate::error::{Error, Status};
-use gambeson_identity::{Agent, CardLog, Did, DidUrl, Resolver, Timestamp, Web};
+use gambeson_identity::{Agent, CardLog, Did, DidUrl, Reason, Resolver, Timestamp, Web};
 use home::Home;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -126,14 +127,15 @@ impl Session {
         self.resolver.clone()
     }
 
-    /// Reports that something holds: `text` to a person, `details` to a program.
+    /// Reports that something holds: `text` to a person, `details` to a program, as a verdict if they have no type.
     fn holds(&self, text: impl std::fmt::Display, signer: &DidUrl, details: Value) -> Result<Status, Error> {
         self.holds_lines(vec![text.to_string()], signer, details)
     }
 
-    /// Reports that something holds: `lines` to a person, `details` to a program.
+    /// Reports that something holds: `lines` to a person, `details` to a program, as a verdict if they have no type.
     fn holds_lines(&self, mut lines: Vec<String>, signer: &DidUrl, details: Value) -> Result<Status, Error> {
         let mut report = Map::from_iter([
+            ("type".to_owned(), "verdict".into()),
             ("verified".to_owned(), true.into()),
             ("signer".to_owned(), signer.to_string().into()),
         ]);
@@ -147,30 +149,37 @@ impl Session {
         Ok(Status::Done)
     }
 
-    /// Tells why something does not hold.
+    /// Reports why something does not hold.
     fn refused(&self, error: &gambeson_identity::Error) -> Result<Status, Error> {
-        let detail = crate::error::words(error);
+        self.refused_file(None, error)
+    }
+
+    /// Reports why something does not hold, of one file among several.
+    fn refused_file(&self, file: Option<&Path>, error: &gambeson_identity::Error) -> Result<Status, Error> {
+        let (detail, reason) = (crate::error::words(error), error.reason());
+        let file = file.map(|file| file.display().to_string());
+        let named = file.as_ref().map_or_else(String::new, |file| format!("{file}: "));
         self.console.report(
-            format_args!("NOT VERIFIED: {detail} ({})", error.reason()),
-            json!({"verified": false, "reason": error.reason().code(), "detail": detail}),
+            format_args!("NOT VERIFIED: {named}{detail} ({reason})"),
+            json!({"type": "verdict", "verified": false, "file": file, "reason": reason.code(), "detail": detail}),
         )?;
         Ok(Status::NotVerified)
     }
 }
 
 /// Refuses a signer who is not the one that was asked for.
-fn is_signer(expected: Option<&Did>, signer: &DidUrl) -> Result<(), Error> {
+fn is_signer(expected: Option<&Did>, signer: &DidUrl) -> gambeson_identity::Result<()> {
     match expected {
         Some(did) if did != signer.did() => {
-            let message = format!("signed by {}, not by {did}", signer.did());
-            Err(Error::not_verified(message).because("other-signer"))
+            let detail = format_args!("signed by {}, not by {did}", signer.did());
+            Err(gambeson_identity::Error::new(Reason::OtherSigner, detail))
         }
         _ => Ok(()),
     }
 }
 
 /// Who the agent of a folder is and until when its card holds, in a line; or what is wrong with it.
-pub(crate) fn card_in_short(home: Option<&std::path::Path>) -> Result<String, String> {
+pub(crate) fn card_in_short(home: Option<&Path>) -> Result<String, String> {
     let said = |error: Error| error.to_string();
     let home = Home::at(home).map_err(said)?;
     let log = home.cards_of_owner().map_err(said)?;

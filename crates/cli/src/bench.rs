@@ -77,7 +77,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     };
     let cases: Vec<&Case> = cases.iter().filter(wanted).collect();
     if cases.is_empty() {
-        return Err(Error::usage("--op: no operation has such a name"));
+        return Err(Error::usage("--op: unknown operation; `gambeson bench` without --op lists all"));
     }
     console.say(format_args!(
         "gambeson {}, {} s a row; kernels: FIPS 202 {}, ML-KEM {}, ML-DSA {} (CPU: {})",
@@ -135,16 +135,17 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
             case.published_us.map(|us| format!("  {:>9}", duration(us * 1e3))).unwrap_or_default()
         ),
         json!({
+            "type": "benchmark",
             "alg": case.algorithm,
             "op": case.operation,
             "form": case.form,
-            "by": case.by,
-            "kernels": kernels.map(Level::name),
-            "median_ns": timing.median_ns,
-            "ops_per_s": timing.per_second,
-            "bytes_per_s": case.bytes.map(|bytes| timing.per_second * f64::from(bytes)),
+            "library": case.by,
+            "level": kernels.map(Level::name),
+            "medianNs": timing.median_ns,
+            "opsPerSecond": timing.per_second,
+            "bytesPerSecond": case.bytes.map(|bytes| timing.per_second * f64::from(bytes)),
             "operations": timing.operations,
-            "published_us": case.published_us,
+            "publishedUs": case.published_us,
         }),
     )
 }

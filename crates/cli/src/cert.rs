@@ -122,11 +122,12 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
     console.report_lines(
         lines,
         json!({
+            "type": "certificates",
             "alg": algorithm.name(),
             "levels": made.len(),
             "certificates": written,
             "roots": trusted,
-            "encrypted": encrypted,
+            "encryptedKeys": encrypted,
         }),
     )?;
     Ok(Status::Done)
@@ -161,9 +162,10 @@ fn csr(console: Console, options: &CertCsr) -> Result<Status, Error> {
     console.report(
         format_args!("requested a certificate for {}: {}", template.subject(), options.output.out.display()),
         json!({
+            "type": "request",
             "subject": template.subject().to_string(),
             "alg": key.algorithm().name(),
-            "request": options.output.out.display().to_string(),
+            "out": options.output.out.display().to_string(),
         }),
     )?;
     Ok(Status::Done)
@@ -215,7 +217,8 @@ fn sign(console: Console, options: &CertSign) -> Result<Status, Error> {
     })?;
     files::write(&options.output.out, signed.to_pem().as_bytes(), Access::Shared, options.output.force)?;
     let mut report = described(&signed);
-    report["left_out"] = left_out.clone().into();
+    report["out"] = options.output.out.display().to_string().into();
+    report["leftOut"] = left_out.clone().into();
     console.report(
         format_args!(
             "{} has signed {}: {}{}",
@@ -325,16 +328,16 @@ fn show_request(console: Console, request: &Request) -> Result<(), Error> {
     console.report_lines(
         lines,
         json!({
-            "kind": "request",
+            "type": "request",
             "subject": request.subject().to_string(),
             "alg": algorithm.name(),
             "names": strings(request.alt_names()),
-            "other_names": request.other_names(),
+            "otherNames": request.other_names(),
             "purposes": strings(request.purposes()),
-            "key_usage": strings(request.key_usage().unwrap_or(&[])),
+            "keyUsage": strings(request.key_usage().unwrap_or(&[])),
             "extensions": strings(request.other_extensions()),
             "authority": request.asks_for_authority(),
-            "path_length": request.path_length(),
+            "pathLength": request.path_length(),
         }),
     )
 }
@@ -349,15 +352,15 @@ fn show_list(console: Console, list: &RevocationList) -> Result<(), Error> {
     for entry in list.revoked() {
         lines.push(format!("  revoked      {} {} {}", hex(&entry.serial), moment(entry.at), entry.reason));
     }
-    let entry = |entry: &Revoked| json!({"serial": hex(&entry.serial), "at": moment(entry.at), "reason": entry.reason.to_string()});
+    let entry = |entry: &Revoked| json!({"serial": hex(&entry.serial), "revokedAt": moment(entry.at), "reason": entry.reason.to_string()});
     console.report_lines(
         lines,
         json!({
-            "kind": "crl",
+            "type": "revocation-list",
             "issuer": list.issuer().to_string(),
             "number": list.number().map(hex),
-            "this_update": moment(list.this_update()),
-            "next_update": list.next_update().map(moment),
+            "thisUpdate": moment(list.this_update()),
+            "nextUpdate": list.next_update().map(moment),
             "revoked": list.revoked().iter().map(entry).collect::<Vec<_>>(),
         }),
     )
@@ -414,10 +417,11 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
             console.report_lines(
                 [format!("verified: {}", line.join(" <- ")), told],
                 json!({
+                    "type": "verdict",
                     "verified": true,
                     "chain": subjects,
-                    "revocation_as_of": as_of,
-                    "revocation_unchecked": unchecked,
+                    "revocationAsOf": as_of,
+                    "revocationUnchecked": unchecked,
                 }),
             )?;
             Ok(Status::Done)
@@ -427,6 +431,7 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
             console.report(
                 format_args!("NOT VERIFIED: {error} ({reason})"),
                 json!({
+                    "type": "verdict",
                     "verified": false,
                     "reason": reason,
                     "subject": error.subject().to_string(),
@@ -489,10 +494,11 @@ fn crl(console: Console, options: &CertCrl) -> Result<Status, Error> {
             options.output.out.display()
         ),
         json!({
+            "type": "revocation-list",
             "issuer": issuer.subject().to_string(),
-            "number": number,
-            "revoked": revoked.len(),
-            "list": options.output.out.display().to_string(),
+            "number": list.number().map(hex),
+            "revokedEntries": revoked.len(),
+            "out": options.output.out.display().to_string(),
         }),
     )?;
     Ok(Status::Done)
@@ -519,7 +525,7 @@ fn pkcs12(console: Console, options: &CertPkcs12) -> Result<Status, Error> {
     files::write(&options.out, &bytes, Access::Private, options.force)?;
     console.report(
         format_args!("put the key of {name} and {} into {target}", counted(chain.len(), "certificate")),
-        json!({"name": name, "alg": key.algorithm().name(), "certificates": chain.len(), "out": target}),
+        json!({"type": "pkcs12", "name": name, "alg": key.algorithm().name(), "length": chain.len(), "out": target}),
     )?;
     Ok(Status::Done)
 }
@@ -734,20 +740,20 @@ fn refused(name: &str, error: pki::Error) -> Error {
 
 fn described(certificate: &Certificate) -> Value {
     json!({
-        "kind": "certificate",
+        "type": "certificate",
         "subject": certificate.subject().to_string(),
         "issuer": certificate.issuer().to_string(),
         "serial": hex(certificate.serial()),
-        "not_before": moment(certificate.not_before()),
-        "not_after": moment(certificate.not_after()),
+        "validFrom": moment(certificate.not_before()),
+        "validUntil": moment(certificate.not_after()),
         "alg": key_name(certificate),
-        "signature": scheme_name(&certificate.signature_algorithm()),
+        "signatureAlg": scheme_name(&certificate.signature_algorithm()),
         "authority": certificate.is_authority(),
-        "path_length": certificate.path_length(),
+        "pathLength": certificate.path_length(),
         "names": strings(certificate.alt_names()),
-        "other_names": certificate.other_names(),
+        "otherNames": certificate.other_names(),
         "extensions": strings(certificate.other_extensions()),
-        "key_usage": strings(certificate.key_usage().unwrap_or(&[])),
+        "keyUsage": strings(certificate.key_usage().unwrap_or(&[])),
         "purposes": strings(certificate.purposes().unwrap_or(&[])),
         "sha256": hex(&Sha256::digest(certificate.as_der())),
     })

@@ -52,7 +52,7 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
     let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     let (documents, found): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| is_document(path));
     if found.is_empty() {
-        return Err(Error::outside(format!("{}: no file of vectors below it", folder.display())));
+        return Err(Error::outside(format!("{}: the folder has no files of test vectors", folder.display())));
     }
     console.say(format_args!(
         "{:<52} {:>8} {:>8} {:>12} {:>8}",
@@ -100,7 +100,8 @@ pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
             ),
         ],
         json!({
-            "kernels": kernels(),
+            "type": "vectors",
+            "level": kernels(),
             "files": found.len(),
             "passed": total.passed,
             "failed": total.failed,
@@ -128,12 +129,13 @@ fn kernels() -> &'static str {
 /// `suites` are the cases that hold by suite, in files that have such.
 fn tell(console: Console, name: &str, outcome: &Outcome) -> Result<(), Error> {
     match outcome {
-        Outcome::Unreadable(why) => {
-            console.report(format_args!("{name:<52} UNREADABLE: {why}"), json!({"file": name, "error": why}))
-        }
+        Outcome::Unreadable(why) => console.report(
+            format_args!("{name:<52} UNREADABLE: {why}"),
+            json!({"type": "vector-file", "file": name, "detail": why}),
+        ),
         Outcome::NotRun(report, why) => {
             let mut row = row(name, report, &Suites::new());
-            row["error"] = why.as_str().into();
+            row["detail"] = why.as_str().into();
             console.report(format_args!("{name:<52} NOT RUN: {why}"), row)
         }
         Outcome::Ran(report, suites) => ran(console, name, report, suites),
@@ -165,6 +167,7 @@ fn ran(console: Console, name: &str, report: &Report, suites: &Suites) -> Result
 fn row(name: &str, report: &Report, suites: &Suites) -> Value {
     let Report { counts, complaints } = report;
     json!({
+        "type": "vector-file",
         "file": name,
         "passed": counts.passed,
         "failed": counts.failed,

@@ -4,6 +4,7 @@
 //! among them, stand there as escapes. So text of strangers forges no line of a report.
 
 use crate::error::Error;
+use gambeson_identity::Timestamp;
 use gambeson_identity::text::{is_obeyed, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
@@ -45,7 +46,7 @@ impl Console {
         lines: impl IntoIterator<Item = T>,
         json: Value,
     ) -> Result<(), Error> {
-        if self.json { self.write(&json_line(&json)) } else { self.say_lines(lines) }
+        if self.json { self.write(&report_line(json)) } else { self.say_lines(lines) }
     }
 
     /// Writes a line for a person only.
@@ -71,7 +72,7 @@ impl Console {
 
     /// Tells a program something that a person learns otherwise.
     pub(crate) fn report_json(self, json: Value) -> Result<(), Error> {
-        if self.json { self.write(&json_line(&json)) } else { Ok(()) }
+        if self.json { self.write(&report_line(json)) } else { Ok(()) }
     }
 
     /// Writes text whose characters may all be written, and ends its line.
@@ -131,9 +132,29 @@ pub(crate) fn one_word(text: impl Display) -> String {
     }
 }
 
+/// A report for programs as a line, which `docs/spec/reports.md` describes: an object with a `type`, and without members that do not apply.
+pub(crate) fn report_line(json: Value) -> String {
+    debug_assert!(json["type"].is_string(), "a report without a type: {json}");
+    json_line(&present(json))
+}
+
+/// An object without its members that are null.
+pub(crate) fn present(mut object: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.retain(|_, value| !value.is_null());
+    }
+    object
+}
+
+/// A time in milliseconds since 1970, as RFC 3339 writes it in UTC.
+pub(crate) fn rfc3339(milliseconds: u64) -> String {
+    let seconds = Timestamp(milliseconds / 1000).to_string();
+    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), milliseconds % 1000)
+}
+
 /// One line of JSON, in which what a terminal would obey or nobody sees stands as escapes of JSON: such characters are in its strings alone. Beyond the
 /// first 65,536 of Unicode a character has two escapes (RFC 8259, section 7).
-pub(crate) fn json_line(json: &Value) -> String {
+fn json_line(json: &Value) -> String {
     let mut line = String::new();
     for c in json.to_string().chars() {
         match is_obeyed(c) {
@@ -194,7 +215,7 @@ pub(crate) fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, duration, grouped, json_line, one_word};
+    use super::{counted, duration, grouped, json_line, one_word, report_line, rfc3339};
     use std::fs;
     use std::path::Path;
 
@@ -246,6 +267,17 @@ mod tests {
         let line = json_line(&value);
         assert_eq!(line, "{\"a\\u00ad\":\"b\\udb40\\udc61\\u200bc\"}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&line).ok(), Some(value));
+    }
+
+    #[test]
+    fn a_report_has_no_members_that_do_not_apply() {
+        let report = serde_json::json!({"type": "key", "out": null, "document": {"kept": null}});
+        assert_eq!(report_line(report), r#"{"document":{"kept":null},"type":"key"}"#);
+    }
+
+    #[test]
+    fn times_have_milliseconds() {
+        assert_eq!(rfc3339(1_795_330_800_042), "2026-11-22T07:00:00.042Z");
     }
 
     #[test]

@@ -122,7 +122,7 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
     let verdict = if show.well { "every step behaved" } else { "NOT WELL: a step did not behave" };
     console.report_lines(
         ["", verdict],
-        json!({"file": original.display().to_string(), "bytes": length, "ok": show.well}),
+        json!({"type": "demo", "file": original.display().to_string(), "bytes": length, "ok": show.well}),
     )?;
     Ok(if show.well { Status::Done } else { Status::NotVerified })
 }
@@ -169,7 +169,7 @@ impl Show {
         let mark = if behaved { "ok" } else { "BAD" };
         self.console.report(
             format_args!("{mark:>4}  {name:<42} {:>8}   {detail}", duration(ns)),
-            json!({"step": name, "ok": behaved, "ns": ns, "detail": detail}),
+            json!({"type": "step", "name": name, "ok": behaved, "ns": ns, "detail": detail}),
         )
     }
 }

@@ -53,6 +53,7 @@ pub(crate) fn doctor(console: Console) -> Result<Status, Error> {
     console.report_lines(
         ["", verdict],
         json!({
+            "type": "doctor",
             "version": env!("CARGO_PKG_VERSION"),
             "arch": std::env::consts::ARCH,
             "cpu": {"detected": cpu::detected().name(), "level": cpu::level().name()},

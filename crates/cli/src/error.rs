@@ -1,5 +1,6 @@
 //! Why a command did not do its work, and the exit status that says so.
 
+use serde_json::{Value, json};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -140,6 +141,18 @@ impl Error {
     /// The code of the reason, where there is one.
     pub fn reason(&self) -> Option<&'static str> {
         self.reason
+    }
+
+    /// The report of the error for programs.
+    pub(crate) fn report(&self) -> Value {
+        let refused = self.status == Status::NotVerified;
+        json!({
+            "type": "error",
+            "verified": refused.then_some(false),
+            "reason": self.reason,
+            "detail": self.message,
+            "exitStatus": self.status.code(),
+        })
     }
 
     /// Whether there is nothing to tell: the reader of our output went away.

@@ -40,9 +40,10 @@ pub(crate) fn encaps(console: Console, options: &Encaps) -> Result<Status, Error
             options.ciphertext.display()
         ),
         json!({
+            "type": "shared-secret",
             "alg": key.algorithm(),
             "ciphertext": options.ciphertext.display().to_string(),
-            "ciphertext_bytes": ciphertext.len(),
+            "ciphertextBytes": ciphertext.len(),
             "secret": options.secret.display().to_string(),
         }),
     )?;
@@ -80,7 +81,7 @@ pub(crate) fn decaps(console: Console, options: &Decaps) -> Result<Status, Error
     files::write(&options.secret, secret.expose(), Access::Private, options.force)?;
     console.report(
         format_args!("the secret is in {}", options.secret.display()),
-        json!({"alg": key.algorithm(), "secret": options.secret.display().to_string()}),
+        json!({"type": "shared-secret", "alg": key.algorithm(), "secret": options.secret.display().to_string()}),
     )?;
     Ok(Status::Done)
 }

@@ -54,6 +54,7 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     console.report_lines(
         lines,
         json!({
+            "type": "key",
             "alg": key.algorithm(),
             "private": name,
             "public": options.public.as_ref().map(|path| path.display().to_string()),
@@ -73,8 +74,9 @@ pub(crate) fn public(console: Console, options: &KeyPublic) -> Result<Status, Er
     console.report(
         format_args!("the public key of {name} is in {}", options.out.display()),
         json!({
+            "type": "key",
             "alg": key.algorithm(),
-            "key": name,
+            "file": name,
             "public": options.out.display().to_string(),
             "fingerprint": key.fingerprint(),
         }),
@@ -109,13 +111,14 @@ pub(crate) fn show(console: Console, options: &KeyShow) -> Result<Status, Error>
     console.report_lines(
         lines,
         json!({
+            "type": "key",
             "file": name,
             "alg": key.algorithm(),
-            "kind": kind,
+            "part": kind,
             "encoding": encoding,
             "encrypted": encrypted,
-            "seed": seed,
-            "public_bytes": bytes,
+            "hasSeed": seed,
+            "publicBytes": bytes,
             "fingerprint": fingerprint,
             "recipient": recipient,
         }),
@@ -153,7 +156,7 @@ pub(crate) fn convert(console: Console, options: &KeyConvert) -> Result<Status, 
     files::write(&options.out, &bytes, access, options.force)?;
     console.report(
         format_args!("converted {name} to {target}"),
-        json!({"alg": algorithm, "key": name, "out": target, "encrypted": options.encrypt}),
+        json!({"type": "key", "alg": algorithm, "file": name, "out": target, "encrypted": options.encrypt}),
     )?;
     Ok(Status::Done)
 }
@@ -285,7 +288,7 @@ pub(crate) fn passwd(console: Console, options: &KeyPasswd) -> Result<Status, Er
     files::write_own(&options.key, &bytes, Access::Private, true)?;
     console.report(
         format_args!("{name} has a new passphrase; copies of the file keep the old one"),
-        json!({"alg": key.algorithm(), "key": name, "encrypted": true}),
+        json!({"type": "passphrase", "alg": key.algorithm(), "file": name}),
     )?;
     Ok(Status::Done)
 }

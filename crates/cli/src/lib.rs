@@ -163,12 +163,7 @@ fn ended(console: Console, json: bool, outcome: Result<Status, Error>) -> Status
         if !error.is_quiet() {
             console::write_to_stderr(format_args!("gambeson: {error}"));
             if json {
-                let mut report =
-                    serde_json::json!({"error": error.to_string(), "status": error.status().code()});
-                if let Some(reason) = error.reason() {
-                    report["reason"] = reason.into();
-                }
-                let _ = console.report("", report);
+                let _ = console.report_json(error.report());
             }
         }
         error.status()

@@ -30,7 +30,7 @@ pub(crate) fn man(console: Console, folder: &Path, force: bool) -> Result<Status
     page(folder, &command, force, &mut pages)?;
     console.report(
         format_args!("{} in {}", counted(pages.len(), "page"), folder.display()),
-        json!({"pages": pages}),
+        json!({"type": "pages", "pages": pages}),
     )?;
     Ok(Status::Done)
 }

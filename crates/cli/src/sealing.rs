@@ -40,7 +40,7 @@ pub(crate) fn seal(console: Console, options: &Seal, rng: Option<HedgedRng<'_>>)
             counted(bytes, "byte"),
             counted(recipients.len(), "recipient")
         ),
-        json!({"sealed": name, "out": target, "bytes": bytes, "recipients": recipients.len(), "armor": options.armor}),
+        json!({"type": "sealed", "file": name, "out": target, "bytes": bytes, "recipients": recipients.len(), "armor": options.armor}),
     )?;
     Ok(Status::Done)
 }
@@ -72,7 +72,7 @@ fn seal_under_passphrase(console: Console, options: &Seal) -> Result<Status, Err
     bar.finish_and_clear();
     console.report(
         format_args!("sealed {bytes} bytes of {name} under a passphrase in {target}"),
-        json!({"sealed": name, "out": target, "bytes": bytes, "recipients": 0, "armor": options.armor}),
+        json!({"type": "sealed", "file": name, "out": target, "bytes": bytes, "recipients": 0, "armor": options.armor}),
     )?;
     Ok(Status::Done)
 }
@@ -101,7 +101,7 @@ pub(crate) fn open(console: Console, options: &Open) -> Result<Status, Error> {
     bar.finish_and_clear();
     console.report(
         format_args!("opened {name}: {} in {target}", counted(bytes, "byte")),
-        json!({"opened": name, "out": target, "bytes": bytes}),
+        json!({"type": "opened", "file": name, "out": target, "bytes": bytes}),
     )?;
     Ok(Status::Done)
 }

@@ -43,11 +43,12 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
                 out.display()
             ),
             json!({
-                "signed": file.display().to_string(),
+                "type": "signed",
+                "file": file.display().to_string(),
                 "bytes": bytes,
                 "alg": key.algorithm(),
                 "signature": out.display().to_string(),
-                "signature_bytes": signature.len(),
+                "signatureBytes": signature.len(),
                 "deterministic": options.deterministic,
             }),
         )?;
@@ -66,7 +67,7 @@ pub(crate) fn verify(console: Console, options: &Verify) -> Result<Status, Error
         Err((reason, detail)) => {
             console.report(
                 format_args!("NOT VERIFIED: {detail} ({reason})"),
-                json!({"verified": false, "reason": reason, "detail": detail}),
+                json!({"type": "verdict", "verified": false, "reason": reason, "detail": detail}),
             )?;
             return Ok(Status::NotVerified);
         }
@@ -125,7 +126,7 @@ fn verify_one(
         _ => return Err(not_for_files(&signer.file, signer.key.algorithm())),
     };
     let (algorithm, name) = (signer.key.algorithm(), file.display());
-    let mut report = json!({"verified": true, "file": name.to_string(), "bytes": bytes, "alg": algorithm});
+    let mut report = json!({"type": "verdict", "verified": true, "file": name.to_string(), "bytes": bytes, "alg": algorithm});
     let text = match verdict {
         Ok(()) => format!("verified: {name} ({}) was signed by {}", counted(bytes, "byte"), signer.name),
         Err(ref refused) => {

@@ -50,12 +50,13 @@ mod simulated {
         }
         let numbers = if asked.suite.is_empty() { &SIDE_BY_SIDE[..] } else { &asked.suite };
         let suites = numbers.iter().map(|number| {
-            Suite::by_number(*number).ok_or_else(|| Error::usage(format!("there is no suite 0x{number:04x}")))
+            Suite::by_number(*number).ok_or_else(|| Error::usage(format!("unknown suite 0x{number:04x}")))
         });
         let suites = suites.collect::<Result<Vec<_>, _>>()?;
         let large = asked.members == LARGE && numbers.contains(&POST_QUANTUM);
         if asked.check && !large && asked.minutes < HOUR {
-            let message = "--check: something is promised of --members 10000 with suite 0xf00a, and of --minutes 60, not of such a channel";
+            let message =
+                "--check: goals exist for --members 10000 with suite 0xf00a and for --minutes 60 only";
             return Err(Error::usage(message));
         }
         if let Some(folder) = &asked.out {
@@ -98,7 +99,7 @@ mod simulated {
             let files = files.map_err(|error| Error::outside(error.to_string()))?;
             console.report(
                 format_args!("{} in {}", files.join(" and "), folder.display()),
-                json!({"files": files, "folder": folder.display().to_string()}),
+                json!({"type": "plots", "plots": files, "folder": folder.display().to_string()}),
             )?;
         }
         let promises: Vec<Promise> = reports.iter().flat_map(Promise::of).collect();
@@ -169,7 +170,7 @@ mod simulated {
             let verdict = if self.holds() { "holds" } else { "MISSED" };
             console.report(
                 format_args!("{what}: {figure:.2}, at most {goal}: {verdict}"),
-                json!({"promise": what, "figure": figure, "goal": goal, "holds": self.holds()}),
+                json!({"type": "promise", "name": what, "figure": figure, "goal": goal, "ok": self.holds()}),
             )
         }
     }
@@ -185,7 +186,7 @@ mod simulated {
             (figure.name.clone(), json!({"mark": figure.mark.to_string(), "value": figure.value}))
         });
         let (members, full, minutes) = report.size;
-        json!({"suite": report.suite, "members": members, "full": full, "minutes": minutes, "seed": seed,
+        json!({"type": "simulation", "suite": report.suite, "groupSize": members, "full": full, "minutes": minutes, "seed": seed,
             "samples": samples.collect::<Map<_, _>>(), "figures": figures.collect::<Map<_, _>>()})
     }
 

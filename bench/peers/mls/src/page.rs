@@ -45,17 +45,22 @@ pub fn write(folder: &Path, members: u32, lines: &str) -> Result<(), Failure> {
     }
     page += "\n![Times of each row](groups.svg)\n\n## Promises\n\n| promise | figure | at most | |\n| --- | ---: | ---: | --- |\n";
     for report in &reports {
-        let (Some(promise), Some(figure)) = (report["promise"].as_str(), report["figure"].as_f64()) else {
+        let (Some(promise), Some(figure)) = (named(report, "promise"), report["figure"].as_f64()) else {
             continue;
         };
         let unit = report["unit"].as_str().filter(|unit| !unit.is_empty());
         let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
-        let verdict = if report["holds"] == true { "holds" } else { "missed" };
+        let verdict = if report["ok"] == true { "holds" } else { "missed" };
         page += &format!("| {promise} | {figure:.2}{unit} | {}{unit} | {verdict} |\n", report["goal"]);
     }
     fs::create_dir_all(folder)?;
     fs::write(folder.join("groups.md"), page)?;
     draw(&folder.join("groups.svg"), &rows, &contenders, &figures, &machine)
+}
+
+/// The name in a report of that type.
+fn named<'a>(report: &'a Value, kind: &str) -> Option<&'a str> {
+    report["name"].as_str().filter(|_| report["type"] == kind)
 }
 
 struct Figure {
@@ -70,12 +75,12 @@ struct Figure {
 impl Figure {
     fn of(report: &Value) -> Option<Self> {
         Some(Self {
-            row: report["row"].as_str()?.to_owned(),
-            by: report["by"].as_str()?.to_owned(),
-            suite: report["suite"].as_u64()?,
+            row: named(report, "group-benchmark")?.to_owned(),
+            by: report["library"].as_str()?.to_owned(),
+            suite: u64::from_str_radix(report["suite"].as_str()?.strip_prefix("0x")?, 16).ok()?,
             us: report["us"].as_f64(),
             bytes: report["bytes"].as_u64()?,
-            of_classical: report["of_classical"].as_f64(),
+            of_classical: report["ofClassical"].as_f64(),
         })
     }
 

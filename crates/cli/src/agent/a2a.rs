@@ -29,7 +29,7 @@ fn sign(session: &Session, options: &A2aSign) -> Result<Status, Error> {
     )?;
     session.console.report(
         format_args!("{name:?} signed by {}: {}", agent.did(), options.out.display()),
-        json!({"name": name, "signer": agent.did().as_str(), "out": options.out.display().to_string()}),
+        json!({"type": "agent-card", "name": name, "signer": agent.did().as_str(), "out": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)
 }
@@ -40,7 +40,7 @@ fn verify(session: &Session, options: &A2aVerify) -> Result<Status, Error> {
         Ok(verified) => session.holds(
             format_args!("the card of {} is signed by {}", verified.json()["name"], verified.signer()),
             verified.signer(),
-            json!({"card": verified.json()}),
+            json!({"agentCard": verified.json()}),
         ),
         Err(error) => session.refused(&error),
     }

@@ -45,10 +45,11 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
             options.out.display()
         ),
         json!({
+            "type": "action",
             "action": made.call().action(),
             "aud": made.audience(),
             "digest": made.digest(agent.suite()),
-            "expires": made.expires().to_string(),
+            "validUntil": made.expires().to_string(),
             "out": options.out.display().to_string(),
         }),
     )?;
@@ -139,7 +140,9 @@ fn verify(session: &Session, options: &ActVerify) -> Result<Status, Error> {
         Ok(judged) => judged,
         Err(error) => return session.refused(&error),
     };
-    super::is_signer(options.signer.as_ref(), verified.signer())?;
+    if let Err(error) = super::is_signer(options.signer.as_ref(), verified.signer()) {
+        return session.refused(&error);
+    }
     if permitted.is_some() || options.signature_only {
         // The lock goes with what was seen: the book comes first.
         book.keep()?;
@@ -191,6 +194,7 @@ fn unasked(
     mut call: Value,
 ) -> Result<Status, Error> {
     let signer = verified.signer();
+    call["type"] = "verdict".into();
     call["verified"] = is_wanted.into();
     call["signer"] = signer.to_string().into();
     call["permission"] = "not-checked".into();

@@ -28,7 +28,7 @@ mod open {
     use crate::args::agent::Who;
     use crate::args::channel::{BridgeProgram, ChannelCommand, Invite, Join, Others, Which};
     use crate::args::slim::SlimUp;
-    use crate::console::counted;
+    use crate::console::{counted, rfc3339};
     use crate::slim::{failed, link, runtime, service};
     use gambeson_identity::text::one_line;
     use gambeson_identity::{CardLog, Did};
@@ -273,7 +273,7 @@ mod open {
             let status = channel.status();
             self.session.console.report(
                 format_args!("{what} in epoch {}: {}", status.epoch, dids.join(", ")),
-                json!({"channel": channel.id().to_string(), "epoch": status.epoch, what: dids}),
+                json!({"type": what, "channel": channel.id().to_string(), "epoch": status.epoch, "members": dids}),
             )?;
             Ok(Status::Done)
         }
@@ -306,7 +306,7 @@ mod open {
                             counted(status.members.len(), "member"),
                             status.epoch
                         ),
-                        json!({"channel": id, "members": channel.members(), "epoch": status.epoch}),
+                        json!({"type": "channel", "channel": id, "members": channel.members(), "epoch": status.epoch}),
                     )?;
                     Ok(Status::Done)
                 }
@@ -324,7 +324,7 @@ mod open {
                             format_args!(
                                 "{from} claims to invite to {id}; gambeson channel join --from {from} accepts"
                             ),
-                            json!({"invitation": id, "from": invitation.inviter}),
+                            json!({"type": "invitation", "channel": id, "by": invitation.inviter}),
                         )?;
                     }
                     Ok(Status::NotVerified)
@@ -357,8 +357,8 @@ mod open {
                     bridge.map_or_else(String::new, |end| format!(", a bridge: {}", tell::far_end(end)));
                 self.session.console.report(
                     format_args!("{:<9} {}{here}{far}", member.role, member.did),
-                    json!({"did": member.did, "role": member.role, "behind": member.behind, "heard": member.heard,
-                        "bridge": bridge.map(tell::far_end_json)}),
+                    json!({"type": "member", "did": member.did, "role": member.role, "behind": member.behind,
+                        "heardAt": (member.heard > 0).then(|| rfc3339(member.heard)), "bridge": bridge.map(tell::far_end_json)}),
                 )?;
             }
             Ok(Status::Done)
@@ -368,7 +368,9 @@ mod open {
             let channel = self.current(which).await?;
             channel.leave().await.map_err(failed)?;
             let id = channel.id().to_string();
-            self.session.console.report(format_args!("left {id}"), json!({"left": id}))?;
+            self.session
+                .console
+                .report(format_args!("left {id}"), json!({"type": "channel-left", "channel": id}))?;
             Ok(Status::Done)
         }
 
@@ -376,7 +378,9 @@ mod open {
             let channel = self.current(which).await?;
             channel.close().await.map_err(failed)?;
             let id = channel.id().to_string();
-            self.session.console.report(format_args!("closed {id}"), json!({"closed": id}))?;
+            self.session
+                .console
+                .report(format_args!("closed {id}"), json!({"type": "channel-closed", "channel": id}))?;
             Ok(Status::Done)
         }
 
@@ -384,9 +388,10 @@ mod open {
             let channel = self.current(which).await?;
             channel.rotate().await.map_err(failed)?;
             let epoch = channel.status().epoch;
-            self.session
-                .console
-                .report(format_args!("new keys in epoch {epoch}"), json!({"epoch": epoch}))?;
+            self.session.console.report(
+                format_args!("new keys in epoch {epoch}"),
+                json!({"type": "rotated", "channel": channel.id().to_string(), "epoch": epoch}),
+            )?;
             Ok(Status::Done)
         }
 
@@ -396,7 +401,7 @@ mod open {
             let (id, epoch) = (channel.id().to_string(), channel.status().epoch);
             self.session.console.report(
                 format_args!("rejoined {id} as the log shows it, epoch {epoch}"),
-                json!({"channel": id, "epoch": epoch}),
+                json!({"type": "rejoined", "channel": id, "epoch": epoch}),
             )?;
             Ok(Status::Done)
         }
@@ -415,7 +420,7 @@ mod open {
             let about = format!("epoch {}, {suite}, authenticator {authenticator}", status.epoch);
             self.session.console.report_lines(
                 [&id, &about, verdict],
-                json!({"channel": id, "epoch": status.epoch, "suite": suite, "authenticator": authenticator,
+                json!({"type": "verdict", "channel": id, "epoch": status.epoch, "suite": suite, "authenticator": authenticator,
                     "members": channel.members(), "forked": status.forked, "verified": !status.forked}),
             )?;
             Ok(if status.forked { Status::NotVerified } else { Status::Done })

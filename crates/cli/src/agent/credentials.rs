@@ -56,6 +56,7 @@ fn issue(session: &Session, options: &CredIssue) -> Result<Status, Error> {
     session.console.report(
         format_args!("about {} until {until}: {}", options.subject, options.out.display()),
         json!({
+            "type": "credential",
             "issuer": agent.did().as_str(),
             "subject": options.subject.as_str(),
             "validUntil": until.to_string(),
@@ -75,11 +76,15 @@ fn verify(session: &Session, options: &CredVerify) -> Result<Status, Error> {
         false => vc::Status::Required(&lists),
     };
     let verified = Credential::verify(&secured, &*resolver, session.now, asked);
-    let verified = match verified.and_then(|verified| lists.check_age(session.now).map(|()| verified)) {
+    let verified = verified.and_then(|verified| {
+        lists.check_age(session.now)?;
+        super::is_signer(options.issuer.as_ref(), verified.signer())?;
+        Ok(verified)
+    });
+    let verified = match verified {
         Ok(verified) => verified,
         Err(error) => return session.refused(&error),
     };
-    super::is_signer(options.issuer.as_ref(), verified.signer())?;
     if let Some(name) = &options.keep {
         keep(session, name, &secured)?;
     }
@@ -160,7 +165,7 @@ fn revoke(session: &Session, options: &CredRevoke) -> Result<Status, Error> {
             format!("{}: {state}", options.credential.display()),
             "others learn of it from the list that gambeson agent cred status writes".to_owned(),
         ],
-        json!({"revoked": options.credential.display().to_string(), "fresh": fresh}),
+        json!({"type": "revoked", "file": options.credential.display().to_string(), "isNew": fresh}),
     )?;
     Ok(Status::Done)
 }
@@ -188,7 +193,7 @@ fn catch_up(session: &Session, list: &str) -> Result<Option<Status>, Error> {
     let url = signed.url();
     session.console.report(
         format_args!("{} new in the list {url}", counted(fresh, "revocation")),
-        json!({"verified": true, "list": url, "fresh": fresh}),
+        json!({"type": "status-list", "verified": true, "url": url, "added": fresh}),
     )?;
     Ok(Some(Status::Done))
 }
@@ -205,7 +210,7 @@ fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
                 let url = kept?;
                 session.console.report(
                     format_args!("stored the status list {url}"),
-                    json!({"verified": true, "list": url}),
+                    json!({"type": "status-list", "verified": true, "url": url}),
                 )?;
                 Ok(Status::Done)
             }
@@ -229,7 +234,7 @@ fn list(session: &Session, options: &CredStatus) -> Result<Status, Error> {
     }
     session.console.report(
         format_args!("{given} issued, {revoked} revoked: {}", options.out.display()),
-        json!({"issued": given, "revoked": revoked, "out": options.out.display().to_string()}),
+        json!({"type": "status-list", "entries": given, "revokedEntries": revoked, "out": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)
 }

@@ -4,13 +4,13 @@ use super::Session;
 use super::signing::text;
 use super::status::{Consulted, OwnList};
 use crate::args::agent::{Approve, DelegateCommand, DelegateVerify, Grant};
-use crate::console::{counted, one_word};
+use crate::console::{counted, one_word, present};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::Action;
 use gambeson_identity::delegation::{Capability, Caveat, Chain, Delegation, Link, Test};
 use gambeson_identity::jose::Jws;
-use gambeson_identity::{Did, Timestamp, approval, json as strict};
+use gambeson_identity::{Did, Reason, Timestamp, approval, json as strict};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -76,9 +76,10 @@ fn grant(session: &Session, options: &Grant) -> Result<Status, Error> {
             options.out.display()
         ),
         json!({
+            "type": "delegation",
             "delegate": options.to.as_str(),
-            "until": until.to_string(),
-            "links": chain.len(),
+            "validUntil": until.to_string(),
+            "length": chain.len(),
             "out": options.out.display().to_string(),
         }),
     )?;
@@ -116,8 +117,8 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
     };
     let root = chain.links()[0].issuer();
     if let Some(expected) = options.root.as_ref().filter(|expected| *expected != root) {
-        let message = format!("the root is {root}, not {expected}");
-        return Err(Error::not_verified(message).because("untrusted-root"));
+        let detail = format_args!("the root is {root}, not {expected}");
+        return session.refused(&gambeson_identity::Error::new(Reason::UntrustedRoot, detail));
     }
     let mut path = vec![root.to_string()];
     let mut lines = vec![root.to_string()];
@@ -134,7 +135,7 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
         lines.push("root NOT checked: name the expected root with --root".to_owned());
     }
     let granted: Vec<Value> = chain.links().iter().map(members).collect();
-    let mut report = json!({"path": path, "links": if details { granted } else { Vec::new() }});
+    let mut report = json!({"path": path, "links": details.then_some(granted)});
     lists.members().into_iter().for_each(|(name, value)| report[name] = value);
     session.holds_lines(lines, chain.signer(), report)
 }
@@ -183,16 +184,16 @@ fn condition(caveat: &Caveat) -> String {
 fn members(link: &Link) -> Value {
     let terms = link.terms();
     let capabilities: Vec<Value> = terms.capabilities.iter().map(Capability::to_json).collect();
-    json!({
+    present(json!({
         "issuer": link.issuer().as_str(),
         "delegate": terms.delegate.as_str(),
-        "from": terms.from.to_string(),
-        "until": terms.until.to_string(),
+        "validFrom": terms.from.to_string(),
+        "validUntil": terms.until.to_string(),
         "capabilities": capabilities,
         "maxDepth": terms.max_depth,
         "maxCalls": terms.max_calls,
         "budget": terms.budget.as_ref().map(|it| json!({"amount": it.amount, "unit": it.unit})),
-    })
+    }))
 }
 
 pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Error> {
@@ -223,11 +224,12 @@ pub(super) fn approve(session: &Session, options: &Approve) -> Result<Status, Er
             options.out.display()
         ),
         json!({
-            "approved": action.call().action(),
+            "type": "approval",
+            "action": action.call().action(),
             "actor": options.actor.as_str(),
             "aud": action.audience(),
             "arguments": arguments,
-            "until": action.expires().to_string(),
+            "validUntil": action.expires().to_string(),
             "out": options.out.display().to_string(),
         }),
     )?;

@@ -3,6 +3,7 @@
 use super::Session;
 use super::seen::Seen;
 use crate::args::agent::{HttpCommand, HttpSign, HttpVerify};
+use crate::console::present;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::http::told;
@@ -164,7 +165,7 @@ impl Whole {
         match (&self.start, answered) {
             (Start::Request { method, uri }, _) => json!({"method": method, "uri": uri}),
             (Start::Response(status), answered) => {
-                json!({"status": status, "request": answered.map(|it| it.about(None))})
+                present(json!({"status": status, "request": answered.map(|it| it.about(None))}))
             }
         }
     }
@@ -227,7 +228,8 @@ fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     let (agent, _) = session.unlock()?;
     let role = if options.capability { Role::Signing } else { Role::Identity };
     let (tag, label) = (options.tag.clone(), options.label.clone());
-    let terms = Terms { role, tag, label, ..Terms::default() };
+    let required = options.required.clone();
+    let terms = Terms { role, tag, label, required, ..Terms::default() };
     let request = answered.as_ref().map(Whole::message);
     let message = bound(whole.message(), request.as_ref());
     let added = http::sign(&agent, &message, &terms, session.now).map_err(Error::from_request)?;
@@ -250,7 +252,8 @@ fn sign(session: &Session, options: &HttpSign) -> Result<Status, Error> {
     files::write(&options.out, &out, Access::Shared, options.force)?;
     let names: Vec<&str> = added.iter().map(|(name, _)| name.as_str()).collect();
     let mut report = whole.about(answered.as_ref());
-    report["added"] = json!(names);
+    report["type"] = "http-signature".into();
+    report["fields"] = json!(names);
     report["out"] = options.out.display().to_string().into();
     session
         .console
@@ -290,6 +293,11 @@ fn verify(session: &Session, options: &HttpVerify) -> Result<Status, Error> {
     let mut seen = Seen::open(&session.home)?;
     match http::verify(&message, &policy, &*session.resolver(), session.now, &mut seen) {
         Ok(verified) => {
+            // A policy that names components asks for these alone; the usual ones were asked for above.
+            if let Some(missing) = options.required.iter().find(|it| !verified.components().contains(it)) {
+                let what = format_args!("the signature does not cover {missing}");
+                return session.refused(&gambeson_identity::Error::new(Reason::Uncovered, what));
+            }
             seen.keep()?;
             session.holds(
                 format_args!("{} sends {whole}{}", verified.signer(), to(answered.as_ref())),

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::args::agent::{AgentPasswd, Card, Init, RoleName, Rotate, Show};
+use crate::console::present;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
@@ -44,7 +45,7 @@ pub(super) fn passwd(session: &Session, options: &AgentPasswd) -> Result<Status,
     session.home.change_passphrase(session.passphrase_fd, options.new.new_passphrase_fd)?;
     session.console.report(
         format_args!("{did} has a new passphrase; copies of its folder and age files keep the old one"),
-        json!({"did": did.as_str(), "home": session.home.folder().display().to_string()}),
+        json!({"type": "passphrase", "did": did.as_str(), "home": session.home.folder().display().to_string()}),
     )?;
     Ok(Status::Done)
 }
@@ -103,6 +104,7 @@ pub(super) fn made(session: &Session, log: &CardLog) -> Result<Status, Error> {
 pub(super) fn made_of(session: &Session, log: &CardLog, of: Map<String, Value>) -> Result<Status, Error> {
     let (did, folder) = (log.did(), session.home.folder().display());
     let mut told = json!({
+        "type": "agent",
         "did": did.as_str(),
         "suite": did.suite().name(),
         "home": folder.to_string(),
@@ -121,13 +123,15 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
     let log = session.home.cards_of_owner()?;
     let did = log.did();
     if options.did {
-        session.console.report(did, json!({"did": did.as_str()}))?;
+        session.console.report(did, json!({"type": "agent", "did": did.as_str()}))?;
         return Ok(Status::Done);
     }
     let recipient = log.newest().document().age_recipient(session.now);
     if options.recipient {
         let recipient = recipient.map_err(Error::from_request)?.to_string();
-        session.console.report(&recipient, json!({"did": did.as_str(), "recipient": recipient}))?;
+        session
+            .console
+            .report(&recipient, json!({"type": "agent", "did": did.as_str(), "recipient": recipient}))?;
         return Ok(Status::Done);
     }
     // An agent of suite cnsa2 has none.
@@ -149,12 +153,12 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
         };
         let algorithm = algorithm(&log, &method.id().to_string());
         lines.push(format!("  {:<26} {algorithm:<26} {state}", method.id().fragment()));
-        keys.push(json!({
+        keys.push(present(json!({
             "id": method.id().to_string(),
             "alg": algorithm,
-            "revoked": method.revoked().map(|time| time.to_string()),
-            "expires": method.expires().map(|time| time.to_string()),
-        }));
+            "revokedAt": method.revoked().map(|time| time.to_string()),
+            "validUntil": method.expires().map(|time| time.to_string()),
+        })));
     }
     let known = session.home.count_known()?;
     lines.push(format!("{} more known, in {}", known.saturating_sub(1), session.home.folder().display()));
@@ -164,6 +168,7 @@ pub(super) fn show(session: &Session, options: &Show) -> Result<Status, Error> {
     session.console.report_lines(
         lines,
         json!({
+            "type": "agent",
             "did": did.as_str(),
             "suite": did.suite().name(),
             "home": session.home.folder().display().to_string(),
@@ -240,7 +245,7 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
     };
     session.console.report(
         format_args!("{what} of {}: {}", log.did(), options.out.display()),
-        json!({"did": log.did().as_str(), "card": about_card(&log), "file": options.out.display().to_string()}),
+        json!({"type": "card", "did": log.did().as_str(), "card": about_card(&log), "out": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)
 }
@@ -284,7 +289,7 @@ fn tell_cards(session: &Session, log: &CardLog, word: &str) -> Result<Status, Er
     let (from, until) = log.newest().validity();
     session.console.report(
         format_args!("{word}: {}, card {} from {from} until {until}", log.did(), log.newest().version()),
-        json!({"verified": true, "did": log.did().as_str(), "suite": log.did().suite().name(), "card": about_card(log)}),
+        json!({"type": "card", "verified": true, "did": log.did().as_str(), "suite": log.did().suite().name(), "card": about_card(log)}),
     )?;
     Ok(Status::Done)
 }
@@ -315,7 +320,7 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
             ),
             "others store it with: gambeson agent card --add".to_owned(),
         ],
-        json!({"did": log.did().as_str(), "rotated": names, "card": about_card(&log)}),
+        json!({"type": "rotated", "did": log.did().as_str(), "roles": names, "card": about_card(&log)}),
     )?;
     Ok(Status::Done)
 }

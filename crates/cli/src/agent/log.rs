@@ -60,7 +60,7 @@ fn append(session: &Session, options: &LogAppend) -> Result<Status, Error> {
     let first = log.append(&entries, key, session.now).map_err(of_log)?;
     session.console.report(
         format_args!("entries {first} to {} of {origin}", log.size() - 1),
-        json!({"log": origin, "first": first, "appended": entries.len(), "size": log.size()}),
+        json!({"type": "log", "log": origin, "first": first, "appended": entries.len(), "size": log.size()}),
     )?;
     Ok(Status::Done)
 }
@@ -77,6 +77,7 @@ fn prove(session: &Session, options: &LogProve) -> Result<Status, Error> {
     session.console.report(
         format_args!("entry {} of {}: {}", options.index, log.checkpoint().origin, options.out.display()),
         json!({
+            "type": "log-proof",
             "log": log.checkpoint().origin,
             "index": options.index,
             "size": log.size(),
@@ -113,7 +114,7 @@ fn verify(session: &Session, options: &LogVerify) -> Result<Status, Error> {
                 "log": url.to_string(),
                 "index": included.index,
                 "size": included.checkpoint.size,
-                "signed": included.signed.to_string(),
+                "issued": included.signed.to_string(),
             }),
         ),
         Err(error) => session.refused(&error),
@@ -131,7 +132,7 @@ fn show(session: &Session) -> Result<Status, Error> {
             let about = format!("{about}, root {root}; all entries and hashes were verified");
             session.console.report_lines(
                 [&checkpoint.origin, &about],
-                json!({"verified": true, "log": checkpoint.origin, "size": checkpoint.size, "root": root}),
+                json!({"type": "verdict", "verified": true, "log": checkpoint.origin, "size": checkpoint.size, "root": root}),
             )?;
             Ok(Status::Done)
         }

@@ -27,7 +27,7 @@ fn put(session: &Session, options: &MemoryPut, mut objects: DirectoryObjects) ->
     let whole = bytes.len() <= MAX_OBJECT && Manifest::parse(&bytes).is_err();
     let id = if whole { objects.put(&bytes) } else { Manifest::store(&bytes, &mut objects) };
     let id = id.map_err(of_objects)?;
-    session.console.report(id, json!({"object": id.to_string(), "bytes": bytes.len()}))?;
+    session.console.report(id, json!({"type": "object", "object": id.to_string(), "bytes": bytes.len()}))?;
     Ok(Status::Done)
 }
 
@@ -35,7 +35,7 @@ fn get(session: &Session, options: &MemoryGet, objects: &DirectoryObjects) -> Re
     let id = options.object;
     let found = objects.get(&id).map_err(of_objects)?;
     let found =
-        found.ok_or_else(|| Error::outside(format!("there is no object {id}")).because("no-object"))?;
+        found.ok_or_else(|| Error::outside(format!("object {id} does not exist")).because("no-object"))?;
     let bytes = match Manifest::parse(&found) {
         Ok(_) => Manifest::load(&id, objects, MAX_ARCHIVE as u64).map_err(of_objects)?,
         Err(_) => found,
@@ -43,14 +43,14 @@ fn get(session: &Session, options: &MemoryGet, objects: &DirectoryObjects) -> Re
     files::write(&options.out, &bytes, Access::Private, options.force)?;
     session.console.report(
         format_args!("{}: {}", counted(bytes.len(), "byte"), options.out.display()),
-        json!({"object": id.to_string(), "bytes": bytes.len(), "out": options.out.display().to_string()}),
+        json!({"type": "object", "object": id.to_string(), "bytes": bytes.len(), "out": options.out.display().to_string()}),
     )?;
     Ok(Status::Done)
 }
 
 fn list(session: &Session, objects: &DirectoryObjects) -> Result<Status, Error> {
     for id in objects.ids().map_err(of_objects)? {
-        session.console.report(id, json!({"object": id.to_string()}))?;
+        session.console.report(id, json!({"type": "object", "object": id.to_string()}))?;
     }
     Ok(Status::Done)
 }

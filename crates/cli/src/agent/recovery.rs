@@ -120,6 +120,7 @@ pub(super) fn backup(session: &Session, options: &AgentBackup) -> Result<Status,
             options.out.display()
         ),
         json!({
+            "type": "backup",
             "cards": log.cards().len(),
             "credentials": credentials,
             "objects": objects,
@@ -279,7 +280,7 @@ fn tell_restored(session: &Session, backup: &Backup, log: &CardLog) -> Result<St
             .to_owned(),
     ])?;
     let of = json!({
-        "made": made.to_string(), "credentials": credentials, "objects": objects, "state": state,
+        "issued": made.to_string(), "credentials": credentials, "objects": objects, "state": state,
     });
     let of: Map<String, Value> = of.as_object().cloned().unwrap_or_default();
     identity::made_of(session, log, of)

@@ -41,10 +41,11 @@ pub(super) fn seal(session: &Session, options: &AgentSeal) -> Result<Status, Err
     session.console.report(
         format_args!("sealed {} to {did} until {expires}: {out}", counted(payload.len(), "byte")),
         json!({
-            "sealed": options.file.display().to_string(),
+            "type": "sealed",
+            "file": options.file.display().to_string(),
             "bytes": payload.len(),
             "to": did.as_str(),
-            "expires": expires.to_string(),
+            "validUntil": expires.to_string(),
             "out": out.to_string(),
         }),
     )?;
@@ -88,7 +89,7 @@ fn open_age(session: &Session, options: &AgentOpen, input: Input) -> Result<Stat
             "opened {name}, an age file, which does not name its sender: {} in {target}",
             counted(bytes, "byte")
         ),
-        json!({"opened": name, "form": "age", "bytes": bytes, "out": target}),
+        json!({"type": "opened", "file": name, "form": "age", "bytes": bytes, "out": target}),
     )?;
     Ok(Status::Done)
 }
@@ -128,11 +129,13 @@ fn open_sealed(session: &Session, options: &AgentOpen, input: Input) -> Result<S
         ),
         opened.signer(),
         json!({
+            "type": "opened",
+            "file": options.file.display().to_string(),
             "form": "sealed",
             "sender": opened.sender().as_str(),
-            "media_type": opened.media_type(),
+            "mediaType": opened.media_type(),
             "bytes": opened.payload().len(),
-            "expires": opened.expires().to_string(),
+            "validUntil": opened.expires().to_string(),
             "out": target,
         }),
     )

@@ -44,7 +44,7 @@ pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status,
     let signals = ending.on_signal(|| {});
     session.console.report(
         format_args!("listening on {}", listener.address()),
-        json!({"listening": listener.address().to_string(), "did": session.home.owner()?.as_str()}),
+        json!({"type": "listening", "address": listener.address().to_string(), "did": session.home.owner()?.as_str()}),
     )?;
     let expected = match options.anybody {
         true => Expected::accepting(|_| true),
@@ -81,7 +81,7 @@ pub(super) fn listen(session: &Session, options: &AgentListen) -> Result<Status,
 fn report_refused(console: Console, caller: SocketAddr, error: &Error) -> Result<(), Error> {
     console.report(
         format_args!("refused {caller}: {error}"),
-        json!({"refused": caller.to_string(), "reason": error.reason(), "detail": error.to_string()}),
+        json!({"type": "refused", "peer": caller.to_string(), "reason": error.reason(), "detail": error.to_string()}),
     )
 }
 
@@ -331,7 +331,7 @@ fn welcome(session: &Session, peer: &Peer, keep: bool) -> Result<(), Error> {
     }
     session.console.report(
         format_args!("in session with {}", peer.did()),
-        json!({"peer": peer.did().as_str(), "key": peer.key().to_string()}),
+        json!({"type": "session", "did": peer.did().as_str(), "key": peer.key().to_string()}),
     )
 }
 

@@ -27,7 +27,8 @@ pub(super) fn sign(session: &Session, options: &AgentSign) -> Result<Status, Err
         session.console.report(
             format_args!("signed {} as {}: {}", path.display(), agent.did(), out.display()),
             json!({
-                "signed": path.display().to_string(),
+                "type": "signed",
+                "file": path.display().to_string(),
                 "signer": agent.did().as_str(),
                 "signature": out.display().to_string(),
             }),
@@ -63,13 +64,13 @@ fn verify_one(
             Err(error) => return Ok(Err(error)),
         };
         let file = hashed(signature.hasher(), path)?;
-        Ok(signature.verify(file, &*session.resolver(), session.now))
+        let verified = signature.verify(file, &*session.resolver(), session.now);
+        Ok(verified.and_then(|verified| is_signer(signer, verified.signer()).map(|()| verified)))
     })()?;
     let verified = match judged {
         Ok(verified) => verified,
-        Err(error) => return session.refused(&error),
+        Err(error) => return session.refused_file(Some(path), &error),
     };
-    is_signer(signer, verified.signer())?;
     session.holds(
         format_args!(
             "{} ({} bytes) was signed by {} at {}",

@@ -299,7 +299,7 @@ impl Consulted {
     /// The members of a report about the status.
     pub(super) fn members(&self) -> [(&'static str, Value); 2] {
         let as_of = self.as_of().map(|time| time.to_string());
-        [("status", self.word().into()), ("statusAsOf", as_of.into())]
+        [("revocation", self.word().into()), ("revocationAsOf", as_of.into())]
     }
 
     fn word(&self) -> &'static str {

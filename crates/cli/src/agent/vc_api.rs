@@ -37,7 +37,7 @@ pub(super) fn serve(session: &Session, options: &VcApi) -> Result<Status, Error>
     let form = if options.data_integrity { Form::DataIntegrity } else { Form::Enveloped };
     session.console.report(
         format_args!("http://{address} issues as {}", agent.did()),
-        json!({"address": format!("http://{address}"), "issuer": agent.did().as_str()}),
+        json!({"type": "listening", "address": format!("http://{address}"), "issuer": agent.did().as_str()}),
     )?;
     loop {
         // A client that goes away is its own business.

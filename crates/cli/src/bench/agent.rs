@@ -277,7 +277,7 @@ pub(super) fn derivation(console: Console, options: &Bench) -> Result<Status, Er
             duration(bare),
             if well { "allowed" } else { "allowed: TOO SLOW" }
         ),
-        json!({"check": "derivation", "derive_ns": ours, "hash_64_ns": bare, "ratio": ratio, "allowed": ALLOWED, "ok": well}),
+        json!({"type": "promise", "name": "key derivation over a bare hash of 64 bytes", "figure": ratio, "goal": ALLOWED, "ok": well}),
     )?;
     Ok(if options.check && !well { Status::NotVerified } else { Status::Done })
 }

@@ -100,7 +100,7 @@ pub trait Subject {
     /// # Errors
     /// It is not to be had.
     fn remove_last(&mut self) -> Result<(), Failure> {
-        Err("groups of this library do not shrink here".into())
+        Err("this library cannot remove members here".into())
     }
     /// A message of so many bytes: sent, and received.
     #[allow(missing_docs)]
@@ -242,7 +242,8 @@ pub(crate) fn counted(console: Console, options: &Bench) -> Result<Status, Error
         console.report(
             format_args!("{row}"),
             json!({
-                "counted": row,
+                "type": "counted",
+                "name": row,
                 "kernels": {
                     "mlkem": gambeson::mlkem::kernels().to_string(), "mldsa": gambeson::mldsa::kernels().to_string()
                 },
@@ -300,13 +301,14 @@ fn table(console: Console, members: u32, all: &[Measured]) -> Result<(), Error> 
                     ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default()
                 ),
                 json!({
-                    "row": row,
-                    "by": measured.by,
-                    "suite": measured.suite,
-                    "members": members,
+                    "type": "group-benchmark",
+                    "name": row,
+                    "library": measured.by,
+                    "suite": format!("{:#06x}", measured.suite),
+                    "groupSize": members,
                     "us": figure.us.is_finite().then_some(figure.us),
                     "bytes": figure.bytes,
-                    "of_classical": ratio,
+                    "ofClassical": ratio,
                 }),
             )?;
         }
@@ -325,13 +327,14 @@ fn table(console: Console, members: u32, all: &[Measured]) -> Result<(), Error> 
                 duration(warm_up.processed.us * 1e3),
             ),
             json!({
-                "warm_up": measured.suite,
+                "type": "warm-up",
+                "suite": format!("{:#06x}", measured.suite),
                 "commits": warm_up.commits,
                 "bytes": warm_up.bytes,
-                "update_bytes": warm_up.update.bytes,
-                "longest_bytes": warm_up.longest,
-                "update_us": warm_up.update.us,
-                "processed_us": warm_up.processed.us,
+                "updateBytes": warm_up.update.bytes,
+                "longestBytes": warm_up.longest,
+                "updateUs": warm_up.update.us,
+                "processedUs": warm_up.processed.us,
             }),
         )?;
     }

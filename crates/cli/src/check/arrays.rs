@@ -35,7 +35,7 @@ pub(super) fn check(cases: &[Value]) -> (Report, Suites) {
             Some(Verdict::OtherSuite) => report.counts.skipped += 1,
             None => {
                 report.counts.unsupported += 1;
-                report.complaints.push(format!("case {} ({suite}): a kind that is not known", at + 1));
+                report.complaints.push(format!("case {} ({suite}): unknown kind", at + 1));
             }
         }
     }

@@ -72,7 +72,7 @@ fn answered(mut request: Value, expected: &Expected) -> Verdict {
             }
         }
         Expected::Other(fields) => match judged(fields) {
-            Verdict::Passed => Verdict::Failed("is what it must not be".to_owned()),
+            Verdict::Passed => Verdict::Failed("equals the value that it must not equal".to_owned()),
             Verdict::Failed(why) if answer.get("error").is_some() => Verdict::Failed(why),
             Verdict::Failed(_) => Verdict::Passed,
             Verdict::Unsupported => Verdict::Unsupported,

@@ -30,7 +30,7 @@ pub(super) fn run(path: &Path) -> Outcome {
         Err(why) => return Outcome::NotRun(Report::default(), why),
         Ok(Content::Requests) => vectors::run(path, harness::lists, harness::respond).map(without_suites),
         Ok(Content::Document(document)) => match judge(document) {
-            None => return Outcome::NotRun(Report::default(), "no form that is known here".to_owned()),
+            None => return Outcome::NotRun(Report::default(), "unknown form of test vectors".to_owned()),
             Some(judged) => judged,
         },
     };
@@ -39,9 +39,9 @@ pub(super) fn run(path: &Path) -> Outcome {
         Ok((report, suites)) => {
             let (total, skipped) = (report.counts.total(), report.counts.skipped);
             match (total, total == skipped) {
-                (0, _) => Outcome::NotRun(report, "no case is in it".to_owned()),
+                (0, _) => Outcome::NotRun(report, "the file has no case".to_owned()),
                 (_, true) => {
-                    Outcome::NotRun(report, "no case is of a scheme or suite that is known here".to_owned())
+                    Outcome::NotRun(report, "no case has a scheme or suite that is known here".to_owned())
                 }
                 (_, false) => Outcome::Ran(report, suites),
             }
@@ -90,7 +90,7 @@ fn read(path: &Path) -> Result<Content, String> {
     let mut text = Vec::new();
     let whole = content(path).and_then(|file| file.take(MAX_DOCUMENT + 1).read_to_end(&mut text));
     if whole.map_err(unreadable)? as u64 > MAX_DOCUMENT {
-        return Err("longer than 64 MiB, and no line of it is a request".to_owned());
+        return Err("longer than 64 MiB, and the first line is not a request".to_owned());
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
     serde_json::from_slice(text).map(Content::Document).map_err(|error| match first {

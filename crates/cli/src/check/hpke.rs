@@ -80,7 +80,7 @@ fn both_sides<K: Kem, F: Kdf, A: Encrypts>(run: &Value) -> Result<(), String> {
         check(ours == value && theirs == value, "exported_value")?;
         seen.1 += 1;
     }
-    check(seen == IN_A_RUN, "a number of messages and exports that no run has")
+    check(seen == IN_A_RUN, "unexpected number of messages and exports")
 }
 
 fn check(holds: bool, what: &str) -> Result<(), String> {
@@ -92,5 +92,5 @@ fn said(error: hpke::Error) -> String {
 }
 
 fn hex(value: &Value) -> Result<Vec<u8>, String> {
-    base16ct::mixed::decode_vec(value.as_str().unwrap_or("none")).map_err(|_| "no hexadecimal digits".into())
+    base16ct::mixed::decode_vec(value.as_str().unwrap_or("none")).map_err(|_| "not hexadecimal digits".into())
 }

@@ -67,15 +67,15 @@ pub(super) struct File {
 /// Judges a file; vectors of a subject that this version does not know are skipped.
 pub(super) fn check(file: Value) -> Result<Report, String> {
     let (Some(subject), Some(vectors)) = (file["subject"].as_str(), file["vectors"].as_array()) else {
-        return Err("no object with subject and vectors".to_owned());
+        return Err("expected an object with `subject` and `vectors`".to_owned());
     };
     if file["version"] != 1 {
-        return Err("another version than 1".to_owned());
+        return Err("`version` is not 1".to_owned());
     }
     let ids: HashSet<&str> = vectors.iter().filter_map(|vector| vector["id"].as_str()).collect();
     if file["count"] != vectors.len() || ids.len() != vectors.len() {
         return Err(format!(
-            "{} vectors, {} ids, and the file counts {}",
+            "the file has {} vectors with {} ids; its `count` is {}",
             vectors.len(),
             ids.len(),
             file["count"]
@@ -97,7 +97,7 @@ pub(super) fn check(file: Value) -> Result<Report, String> {
         let complaint = match found {
             None => {
                 report.counts.unsupported += 1;
-                report.complaints.push(format!("{}: a kind that is not known", vector["id"]));
+                report.complaints.push(format!("{}: unknown `kind`", vector["id"]));
                 continue;
             }
             Some(found) => compare(vector, found).err(),
@@ -123,14 +123,14 @@ fn compare(vector: &Value, found: Result<Values, (&str, String)>) -> Result<(), 
         // Cases of card logs say ok.
         None | Some(Some("accept" | "ok")) => false,
         Some(Some("reject")) => true,
-        _ => return Err(format!("result is {}, which is not known (accept, ok, reject)", vector["result"])),
+        _ => return Err(format!("unknown `result` {} (expected accept, ok or reject)", vector["result"])),
     };
     match (refused, found) {
-        (true, Ok(_)) => Err("holds, and must be refused".to_owned()),
+        (true, Ok(_)) => Err("is accepted and must be refused".to_owned()),
         (false, Err((code, error))) => Err(format!("is refused ({code}): {error}")),
         (true, Err((code, _))) => match vector["reason"] == code {
             true => Ok(()),
-            false => Err(format!("is refused for {code}, not for {}", vector["reason"])),
+            false => Err(format!("is refused with the reason {code}, expected {}", vector["reason"])),
         },
         (false, Ok(values)) => {
             let other = values.iter().find(|(name, value)| vector[*name] != *value);
@@ -212,10 +212,10 @@ fn derived(vector: &Value) -> Found {
     let suite: Suite = text(vector, "suite").parse()?;
     let name = text(vector, "purpose");
     let purpose = Purpose::ALL.iter().find(|purpose| format!("{purpose:?}") == name);
-    let purpose = *purpose.ok_or_else(|| bad("no such purpose"))?;
-    let index: u64 = text(vector, "index").parse().map_err(|_| bad("the index is no number"))?;
+    let purpose = *purpose.ok_or_else(|| bad("unknown purpose"))?;
+    let index: u64 = text(vector, "index").parse().map_err(|_| bad("the index is not a number"))?;
     let seed = bytes(vector, "seed");
-    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
     let (context, length) = (purpose.context(suite), purpose.output_len(suite));
     let key = by_formula(suite, context, seed, index, length)?;
     let mut found = vec![("context", context.into()), ("length", length.into()), ("key", hex(&key).into())];
@@ -229,9 +229,9 @@ fn derived(vector: &Value) -> Found {
         }
     }
     if purpose == Purpose::Child {
-        let child: &[u8; 32] = key[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+        let child: &[u8; 32] = key[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
         if agent().child(index).did() != Agent::with_suite(MasterSeed::from_bytes(child), suite).did() {
-            return Err(bad("the agent of the fleet is another"));
+            return Err(bad("the fleet has another agent"));
         }
     }
     Ok(found)
@@ -253,7 +253,7 @@ pub(super) fn by_formula(
         }
         Suite::Cnsa2 => Hkdf::<Sha384>::new(None, seed)
             .expand_multi_info(&[context.as_bytes(), &index.to_be_bytes()], &mut key)
-            .map_err(|_| bad("longer than HKDF gives"))?,
+            .map_err(|_| bad("longer than HKDF's output"))?,
     }
     Ok(key)
 }
@@ -340,7 +340,7 @@ fn card_log(file: &File, vector: &Value) -> Option<Found> {
 fn good_log(vector: &Value) -> Found {
     let log = CardLog::verify(text(vector, "log").as_bytes())?;
     let seed = bytes(vector, "seed");
-    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
     let agent = Agent::recover(MasterSeed::from_bytes(seed), &log)?;
     let indexes: Map<String, Value> = Role::ALL
         .iter()
@@ -374,7 +374,7 @@ fn case_of(log: &CardLog, case: &Value) -> Found {
     }
     let kind = if case["form"] == "Multikey" { Kind::Multikey } else { Kind::JsonWebKey };
     let relationship = Relationship::ALL.into_iter().find(|it| it.name() == text(case, "relationship"));
-    let relationship = relationship.ok_or_else(|| bad("no such relationship"))?;
+    let relationship = relationship.ok_or_else(|| bad("unknown relationship"))?;
     document.key_for(&url, kind, relationship, at).map(|_| Vec::new())
 }
 
@@ -409,7 +409,7 @@ fn changed_log(file: &File, of: &Value, vector: &Value) -> Found {
     store.add(log.clone())?;
     if vector.get("seed").is_some() {
         let seed = bytes(vector, "seed");
-        let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+        let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
         Agent::recover(MasterSeed::from_bytes(seed), &log)?;
     }
     Ok(Vec::new())
@@ -481,8 +481,9 @@ fn list(found: &StatusListCredential, vector: &Value) -> Found {
     let purpose = [StatusPurpose::Revocation, StatusPurpose::Suspension]
         .into_iter()
         .find(|purpose| purpose.name() == text(vector, "purpose"));
-    let bits =
-        purpose.and_then(|purpose| found.list(purpose)).ok_or_else(|| bad("no list of that purpose"))?;
+    let bits = purpose
+        .and_then(|purpose| found.list(purpose))
+        .ok_or_else(|| bad("there is no status list of this purpose"))?;
     let mut set = Vec::new();
     for index in 0..bits.entries() {
         if bits.is_set(index)? {

@@ -92,7 +92,7 @@ pub(super) fn backup(file: &File, vector: &Value) -> Option<Found> {
         let since = of(file, vector, "since").as_u64().unwrap_or_default();
         let found = Backup::open_since(&agent, &sealed, since)?;
         if found.did().as_str() != given(file, vector, "did") {
-            return Err(bad("it is of another agent"));
+            return Err(bad("it belongs to another agent"));
         }
         let credentials: Map<_, _> =
             found.credentials().map(|(name, bytes)| (name.to_owned(), hex(bytes).into())).collect();

@@ -68,7 +68,7 @@ fn tree(vector: &Value) -> Option<Found> {
         let checkpoint = checkpoint(origin, size, &log.checkpoint().root, &seed, now)?;
         let read = SignedCheckpoint::parse(checkpoint.as_bytes())?;
         if read.verify(origin, &key.verifying_key(), now)?.0 != log.checkpoint() {
-            return Err(bad("the checkpoint is another"));
+            return Err(bad("the checkpoint differs"));
         }
         let left_out = |name: &str| name.starts_with("tile/0/") || name.starts_with("tile/entries/");
         let files = log.storage().files().filter(|(name, _)| size <= LISTED || !left_out(name));
@@ -92,7 +92,7 @@ fn checkpoint(
 ) -> Result<String, gambeson_identity::Error> {
     let (context, len) = (Purpose::Log.context(Suite::Default), Purpose::Log.output_len(Suite::Default));
     let seed = by_formula(Suite::Default, context, seed, 0, len)?;
-    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+    let seed: &[u8; 32] = seed[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
     let key = mldsa::SigningKey::<MlDsa44>::from_seed(seed);
     let public = VerifyingKey::from_bytes(Algorithm::MlDsa44, key.verifying_key().as_bytes())?;
     let time = now.0.to_be_bytes();

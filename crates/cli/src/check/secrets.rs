@@ -13,7 +13,7 @@ const MAX_INDEX: u64 = 8;
 
 pub(super) fn seed(digits: &str) -> Result<MasterSeed, Error> {
     let bytes = from_hex(digits).unwrap_or_default();
-    let bytes: &[u8; 32] = bytes[..].try_into().map_err(|_| bad("a seed has 32 bytes"))?;
+    let bytes: &[u8; 32] = bytes[..].try_into().map_err(|_| bad("a seed must have 32 bytes"))?;
     Ok(MasterSeed::from_bytes(bytes))
 }
 
@@ -79,11 +79,11 @@ fn opened(file: &File, vector: &Value) -> Found {
 fn expects(vector: &Value, found: &[(&str, Value)]) -> Found {
     let expected = vector["expect"].as_object().ok_or_else(|| bad("expect is not an object"))?;
     if let Some(name) = expected.keys().find(|name| found.iter().all(|(known, _)| known != name)) {
-        return Err(bad(&format!("expect has a member {name} that is not known")));
+        return Err(bad(&format!("`expect` has an unknown member `{name}`")));
     }
     for (name, value) in found {
         match expected.get(*name) {
-            None => return Err(bad(&format!("expect has no member {name}"))),
+            None => return Err(bad(&format!("`expect` lacks the member `{name}`"))),
             Some(other) if other != value => return Err(bad(&format!("{name} is {value}, not {other}"))),
             Some(_) => {}
         }
@@ -126,7 +126,7 @@ pub(super) fn kept(file: &File, vector: &Value) -> Option<Found> {
     Some(found.and_then(|(found, suite)| {
         let expected = text(&vector["expect"], "seed");
         if Agent::from_seed(found).did() != Agent::from_seed(seed(expected)?).did() {
-            return Err(bad("the seed is another"));
+            return Err(bad("the seed differs"));
         }
         let suite = suite.map(|suite| ("suite", suite.name().into()));
         let found: Vec<_> = [("seed", expected.into())].into_iter().chain(suite).collect();

@@ -94,7 +94,7 @@ pub(super) fn credential(file: &File, vector: &Value) -> Option<Found> {
             let verified =
                 Credential::verify(secured, file.cards(), now(vector), Status::Required(file.lists()));
             verified.and_then(|found| match found.json().contains_key("proof") {
-                true => Err(bad("a proof is left in what was verified")),
+                true => Err(bad("the verified document still has a proof")),
                 false => Ok(()),
             })
         }

@@ -77,9 +77,9 @@ pub(super) fn check(file: &Value) -> Option<Result<Report, String>> {
                     put(&mut report, &name, steps(algorithm, group, test));
                     continue;
                 }
-                (false, _) => format!("algorithm is {}, which is not one of {kind}", file["algorithm"]),
+                (false, _) => format!("unknown `algorithm` {} for {kind}", file["algorithm"]),
                 (true, false) => {
-                    format!("result is {}, which is not known ({})", test["result"], RESULTS.join(", "))
+                    format!("unknown `result` {} (expected {})", test["result"], RESULTS.join(", "))
                 }
             };
             report.counts.failed += 1;
@@ -89,7 +89,9 @@ pub(super) fn check(file: &Value) -> Option<Result<Report, String>> {
     let (counted, told) = (report.counts.total(), file["numberOfTests"].as_u64());
     Some(match told == Some(counted) {
         true => Ok(report),
-        false => Err(format!("{counted} tests, and the file counts {}", file["numberOfTests"])),
+        false => {
+            Err(format!("the file has {counted} tests; its `numberOfTests` is {}", file["numberOfTests"]))
+        }
     })
 }
 

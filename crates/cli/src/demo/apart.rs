@@ -26,14 +26,14 @@ impl Apart {
         let words = place.home.with_extension("words").display().to_string();
         let mut made = place.start(&["agent", "init", "--channels", "--words", &words])?;
         let did = made.outcome().await?["did"].as_str().and_then(|did| did.parse().ok());
-        let did = did.ok_or_else(|| Error::outside("gambeson agent init told no DID"))?;
+        let did = did.ok_or_else(|| Error::outside("gambeson agent init printed no DID"))?;
         let running = place.channel(&["join", "--from", inviter.as_str()])?;
         Ok(Self { did, place, running })
     }
 
     pub(super) async fn joined(&mut self, id: &ChannelId) -> Result<(), Error> {
         if self.running.outcome().await?["channel"] != id.to_string() {
-            return Err(Error::outside("gambeson channel join is in another channel"));
+            return Err(Error::outside("gambeson channel join joined another channel"));
         }
         self.starts()
     }
@@ -46,7 +46,7 @@ impl Apart {
 
     pub(super) async fn hears(&mut self, from: &Did, words: &str) -> Result<(), Error> {
         while let Some(row) = self.running.rows.recv().await {
-            if row["event"] == "message" && row["sender"] == from.as_str() && row["text"] == words {
+            if row["type"] == "message" && row["sender"] == from.as_str() && row["text"] == words {
                 return Ok(());
             }
         }
@@ -80,7 +80,7 @@ impl Place {
             command.args(arguments).arg("--json").arg("--home").arg(&self.home);
             Running::new(command.env(VARIABLE, &self.passphrase))
         });
-        started.map_err(|error| Error::stream(&"this program, started once more", &error))
+        started.map_err(|error| Error::stream(&"a second process of this program", &error))
     }
 
     fn channel(&self, arguments: &[&str]) -> Result<Running, Error> {

@@ -52,7 +52,7 @@ pub(super) fn live(show: &mut Show) -> std::result::Result<(), Error> {
         };
         let log = first(&alice).map_err(Error::damaged)?;
         first(&bob).and_then(|_| first(&helper)).map_err(Error::damaged)?;
-        Ok((format!("{bytes} bytes each, signed by the key that the DID is the hash of"), log))
+        Ok((format!("{bytes} bytes each, signed by the key whose hash is the DID"), log))
     })?;
     let mut cast = Cast { alice, bob, helper, cards, now };
     credential(show, &cast)?;
@@ -127,11 +127,11 @@ fn delegation(show: &mut Show, cast: &Cast) -> std::result::Result<(), Error> {
         (granted.max_depth, granted.max_calls) = (0, Some(1));
         granted.sign(bob, Some(&first))
     };
-    let second = show.makes("Bob hands less of it on to his helper", || {
+    let second = show.makes("Bob delegates a narrower capability to his helper", || {
         let token = narrowed("tools/call/pay", 10).map_err(Error::damaged)?;
         Ok(("one call of pay, at most 10".to_owned(), token))
     })?;
-    show.expects("Bob hands on more than he has", false, || {
+    show.expects("Bob delegates more than he has", false, || {
         told(narrowed("tools/call/pay", 1000), |_| "a wider link was signed".to_owned())
     })?;
 
@@ -161,13 +161,13 @@ fn delegation(show: &mut Show, cast: &Cast) -> std::result::Result<(), Error> {
     let mut expects = |name: &str, success: bool, action: &[u8], token: &str, lists: &StatusStore| {
         show.expects(name, success, || told(judge(action, token, lists), |text| text))
     };
-    expects("the bank is told another amount", false, tampered.as_bytes(), &token, &lists)?;
+    expects("the amount is changed on its way to the bank", false, tampered.as_bytes(), &token, &lists)?;
     expects("the bank verifies the call and its chain", true, &action.to_json(), &token, &lists)?;
     expects("the same call again", false, &action.to_json(), &token, &lists)?;
     let (dear, dear_token) = call(11).map_err(Error::damaged)?;
     expects("a call beyond what was granted", false, &dear.to_json(), &dear_token, &lists)?;
     let (more, more_token) = call(5).map_err(Error::damaged)?;
-    expects("one call more than was granted", false, &more.to_json(), &more_token, &lists)?;
+    expects("one call more than the delegation permits", false, &more.to_json(), &more_token, &lists)?;
     let (revoked, revoked_token) = call(5).map_err(Error::damaged)?;
     expects("a call after Alice revoked the delegation", false, &revoked.to_json(), &revoked_token, &late)
 }

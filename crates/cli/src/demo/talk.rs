@@ -147,7 +147,7 @@ pub(super) fn wrong(error: gambeson_slim::Error) -> Error {
 fn done<T>(runtime: &Runtime, work: impl Future<Output = Result<T, Error>>) -> Result<T, String> {
     match runtime.block_on(async { timeout(PATIENCE, work).await }) {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("nothing came in {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("nothing was received within {} s", PATIENCE.as_secs())),
     }
 }
 
@@ -158,9 +158,9 @@ fn out<T>(
 ) -> Result<String, String> {
     match runtime.block_on(async { timeout(PATIENCE, work).await }) {
         Ok(Err(error @ gambeson_slim::Error::Over)) => Err(error.to_string()),
-        Ok(Err(error)) => Ok(format!("it fails for another reason: {error}")),
+        Ok(Err(error)) => Ok(format!("it fails with another error: {error}")),
         Ok(Ok(_)) => Ok("she does".to_owned()),
-        Err(_) => Ok(format!("nothing came in {} s", PATIENCE.as_secs())),
+        Err(_) => Ok(format!("nothing was received within {} s", PATIENCE.as_secs())),
     }
 }
 
@@ -232,15 +232,15 @@ fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
             bob.hears(&alice.did(), "hello").await?;
             hears(&carols, &alice.did(), "hello").await.map_err(wrong)
         })
-        .map(|()| "each as Alice's, end to end".to_owned())
+        .map(|()| "each message is authenticated as Alice's, end to end".to_owned())
     })?;
-    show.expects("Bob's program crashes, and reads on after it", true, || {
+    show.expects("Bob's program crashes and continues reading after a restart", true, || {
         done(runtime, async {
             let ended = bob.ends()?;
             ours.send("while Bob is away").await.map_err(wrong)?;
             bob.starts_again(&ground, &id).await?;
             bob.hears(&alice.did(), "while Bob is away").await?;
-            Ok(format!("{ended}; the next goes on from what that kept, and the log"))
+            Ok(format!("{ended}; the next process continues from the stored state and the log"))
         })
     })?;
     show.expects("Alice removes Carol", true, || {
@@ -249,9 +249,9 @@ fn spoken(show: &mut Show, runtime: &Runtime) -> Result<(), Error> {
             ours.send("without Carol").await.map_err(wrong)?;
             bob.hears(&alice.did(), "without Carol").await
         })
-        .map(|()| format!("epoch {}: a new key, which only Bob is sent", ours.status().epoch))
+        .map(|()| format!("epoch {}: a new key, sent to Bob only", ours.status().epoch))
     })?;
-    show.expects("Carol reads what is said then", false, || {
+    show.expects("Carol tries to read later messages", false, || {
         out(runtime, hears(&carols, &alice.did(), "without Carol"))
     })?;
     show.expects("Carol says something herself", false, || out(runtime, carols.send("I am still here")))?;

@@ -43,14 +43,14 @@ fn through<T: PartialEq>(fields: Fields<'_>, doors: &[Door<'_, T>]) -> Result_<T
         }
     }
     let (_, result) =
-        found.ok_or_else(|| Refusal::unsupported("no such door, or it does not have this operation"))?;
+        found.ok_or_else(|| Refusal::unsupported("unknown door, or the door lacks this operation"))?;
     result
 }
 
 /// A suite of MLS, for what it is made of.
 fn suite(number: u16) -> Result_<SuiteProvider> {
     let suite = Provider::new(Preset::All).cipher_suite_provider(number.into());
-    suite.ok_or_else(|| Refusal::new(Code::Internal, "a suite of MLS is missing"))
+    suite.ok_or_else(|| Refusal::new(Code::Internal, "`suite` is missing"))
 }
 
 /// The provider of handshakes, where it runs on this processor.
@@ -217,7 +217,7 @@ fn check_public(fields: Fields<'_>, curve: &Curve) -> Answer {
     let pk = &fields.bytes("pk")?;
     let one = {
         let mut one = vec![0; curve.hybrid.curve().secret_len()];
-        *one.last_mut().ok_or_else(|| Refusal::new(Code::Internal, "a scalar has bytes"))? = 1;
+        *one.last_mut().ok_or_else(|| Refusal::new(Code::Internal, "the scalar is empty"))? = 1;
         one
     };
     let hybrid = || match curve.agree(&one, pk) {
@@ -231,7 +231,7 @@ fn check_public(fields: Fields<'_>, curve: &Curve) -> Answer {
     let rustls = group.map(|group| {
         move || match group.start() {
             Ok(ours) => Ok(ours.complete(pk).is_ok()),
-            Err(_) => Err(Refusal::new(Code::Internal, "no key was made")),
+            Err(_) => Err(Refusal::new(Code::Internal, "the key could not be made")),
         }
     });
     let valid = through(

@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
                 let count = usize::try_from(count).ok().filter(|&count| count <= left);
                 let count = count.ok_or_else(|| {
                     Refusal::bad_request(format!(
-                        "`{name}` counts more than the {total} bytes that there are"
+                        "`{name}` counts more than the {total} bytes of the message"
                     ))
                 })?;
                 pieces.push(count);

@@ -165,7 +165,7 @@ pub(super) fn install(console: Console, options: &ProviderInstall) -> Result<Sta
                 None => format!("for a program or a session: export OPENSSL_CONF={entry}"),
             };
             let lines = [format!("the provider works with {version}: {module}"), advice];
-            let report = json!({"installed": true, "active": true, "module": place.module, "conf": place.entry(), "openssl": version});
+            let report = json!({"type": "provider", "installed": true, "active": true, "module": place.module, "conf": place.entry(), "openssl": version});
             console.report_lines(lines, report)?;
             Ok(Status::Done)
         }
@@ -195,7 +195,7 @@ pub(super) fn status(console: Console, place: &ProviderPlace) -> Result<Status, 
     };
     console.report(
         text,
-        json!({"installed": installed, "active": found.is_ok(), "openssl": version, "error": found.as_ref().err()}),
+        json!({"type": "provider", "installed": installed, "active": found.is_ok(), "openssl": version, "detail": found.as_ref().err()}),
     )?;
     Ok(if found.is_ok() { Status::Done } else { Status::NotVerified })
 }
@@ -208,7 +208,7 @@ pub(super) fn uninstall(console: Console, place: &ProviderPlace) -> Result<Statu
         [] => vec!["nothing was installed".to_owned()],
         names => names.iter().map(|name| format!("removed or restored: {name}")).collect(),
     };
-    console.report_lines(lines, json!({"changed": names}))?;
+    console.report_lines(lines, json!({"type": "provider", "installed": false, "changed": names}))?;
     Ok(Status::Done)
 }
 

@@ -57,7 +57,7 @@ pub(super) fn doctor(console: Console, options: &SlimDoctor) -> Result<Status, E
     console.say("")?;
     console.report(
         if well { "all is well" } else { "NOT WELL: see above" },
-        json!({"checks": report, "sees": BTreeMap::from(WHO_SEES), "ok": well}),
+        json!({"type": "doctor", "checks": report, "sees": BTreeMap::from(WHO_SEES), "ok": well}),
     )?;
     Ok(if well { Status::Done } else { Status::NotVerified })
 }

@@ -87,7 +87,7 @@ impl Running {
             let (did, token) = (agent.node.did().as_str(), agent.token.display());
             console.report(
                 format_args!("  {did}: token in {token}"),
-                json!({"event": "gateway", "url": url, "did": did, "token_file": token.to_string()}),
+                json!({"type": "gateway", "url": url, "did": did, "tokenFile": token.to_string()}),
             )?;
         }
         Ok(())

@@ -191,14 +191,13 @@ fn tell(
         let (at, pid) = (node.endpoint(), node.pid());
         console.report(
             format_args!("node of SLIM {version}, process {pid}, at {at}"),
-            json!({"event": "node", "version": version, "pid": pid, "endpoint": at}),
+            json!({"type": "node", "version": version, "pid": pid, "endpoint": at}),
         )?;
     }
     let engine = options.engine.name();
     if let Some(server) = below {
         let pid = server.pid();
-        console
-            .report(format_args!("nats-server, process {pid}"), json!({"event": "nats", "process": pid}))?;
+        console.report(format_args!("nats-server, process {pid}"), json!({"type": "nats", "pid": pid}))?;
     }
     console.say(format_args!(
         "delivery service over {engine}; without TLS: nodes carry ciphertext, and see names, sizes and times"
@@ -208,7 +207,7 @@ fn tell(
     }
     let endpoints: Vec<String> = nodes.iter().map(Node::endpoint).collect();
     let join = format!("export {NODES}={}", endpoints.join(","));
-    console.report(&join, json!({"event": "up", "join": join, "engine": engine, "endpoints": endpoints}))
+    console.report(&join, json!({"type": "up", "join": join, "engine": engine, "endpoints": endpoints}))
 }
 
 /// Starts a node again that has ended by itself, until it is time to end.
@@ -236,7 +235,7 @@ async fn attend(
                 Err(error) => (format!("the node at {at} has ended: {error}"), Some(error.to_string())),
             };
             console
-                .report(text, json!({"event": "restarted", "endpoint": at, "pid": pid, "error": error}))?;
+                .report(text, json!({"type": "restarted", "endpoint": at, "pid": pid, "detail": error}))?;
         }
     }
 }

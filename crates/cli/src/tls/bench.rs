@@ -156,9 +156,9 @@ fn table(console: Console, rows: &[Row]) -> Result<(), Error> {
                     down
                 ),
                 json!({
-                    "preset": row.preset, "stack": row.stack, "verify": row.verify, "message_bytes": message,
-                    "client_us": client, "server_us": server, "handshakes_per_s": rate,
-                    "bytes_up": up, "bytes_down": down, "rounds": row.costs.len(),
+                    "type": "handshake", "preset": row.preset, "stack": row.stack, "verify": row.verify, "messageBytes": message,
+                    "clientUs": client, "serverUs": server, "handshakesPerSecond": rate,
+                    "bytesUp": up, "bytesDown": down, "rounds": row.costs.len(),
                     "kernels": {"mlkem": mlkem::kernels().to_string(), "mldsa": mldsa::kernels().to_string()},
                 }),
             )?;

@@ -74,16 +74,17 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let milliseconds = met.took.as_secs_f64() * 1e3;
     let (code, body) = (answer.status.as_u16(), answer.body);
     let details = json!({
+        "type": "answer",
         "status": code,
         "version": version,
         "group": met.group,
         "scheme": scheme,
         "suite": suite,
         "chain": certificates,
-        "bytes_up": met.sent,
-        "bytes_down": met.received,
-        "handshake_ms": milliseconds,
-        "body": body.len(),
+        "bytesUp": met.sent,
+        "bytesDown": met.received,
+        "handshakeMs": milliseconds,
+        "bytes": body.len(),
     });
     if options.verbose {
         let named = |value: Option<String>| value.unwrap_or_else(|| "none".into());

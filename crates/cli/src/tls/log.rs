@@ -1,6 +1,6 @@
 //! The access log and the reports of a server, written by a thread of their own: who reads them slowly keeps no connection waiting.
 
-use crate::console::{Console, json_line, write_to_stderr};
+use crate::console::{Console, report_line, write_to_stderr};
 use crate::error::Error;
 use crate::files::is_stream;
 use prometheus_client::metrics::counter::Counter;
@@ -85,7 +85,7 @@ impl Log {
     /// Says which lists stay although their files have older ones.
     pub(super) fn kept(&self, lists: Vec<String>) {
         for text in lists {
-            let json = json!({"event": "older-list", "error": text});
+            let json = json!({"type": "older-list", "detail": text});
             self.trouble(text, json);
         }
     }
@@ -140,7 +140,7 @@ impl Writer {
             };
             // The reader of our reports may be gone; connections go on.
             match line {
-                Line::Connection(line) => self.written(|file| writeln!(file, "{}", json_line(&line))),
+                Line::Connection(line) => self.written(|file| writeln!(file, "{}", report_line(line))),
                 Line::Event { text, json } => drop(self.console.report(text, json)),
                 Line::Trouble { text, json } => {
                     write_to_stderr(format_args!("gambeson: {text}"));

@@ -28,7 +28,6 @@ use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::guard;
 use crate::unfinished::Unfinished;
-use gambeson_identity::Timestamp;
 use gambeson_rustls::rustls::{CipherSuite, KeyLog, KeyLogFile};
 use host::{State, descriptors, tell_manager};
 use metrics::Metrics;
@@ -39,7 +38,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime;
 use tokio::sync::{Semaphore, watch};
@@ -157,11 +156,12 @@ pub(super) fn proxy(console: Console, options: &TlsProxy) -> Result<Status, Erro
                 options.connect
             ),
             json!({
-                "address": address.to_string(),
+            "type": "listening",
+            "address": address.to_string(),
                 "connections": places,
                 "connect": options.connect,
                 "metrics": counters,
-                "key_log": keys.is_some(),
+                "keyLog": keys.is_some(),
             }),
         )?;
         tell_manager(State::Ready);
@@ -192,7 +192,7 @@ async fn accept(proxy: &Arc<Proxy>, listener: TcpListener, limit: &Arc<Semaphore
             Err(error) => {
                 // A caller that went away, or no descriptors; others may come, or give some back.
                 if let Some(more) = broken.due() {
-                    let json = json!({"event": "accept-failed", "error": error.to_string(), "times": more});
+                    let json = json!({"type": "accept-failed", "detail": error.to_string(), "times": more});
                     proxy.log.trouble(format!("a connection could not be accepted: {error}"), json);
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -217,7 +217,7 @@ async fn accept(proxy: &Arc<Proxy>, listener: TcpListener, limit: &Arc<Semaphore
                         "{from} was refused: all {places} places are taken ({more} refused so far); --connections sets how many there are"
                     );
                     let json =
-                        json!({"event": "refused", "peer": from.to_string(), "limit": places, "times": more});
+                        json!({"type": "refused", "peer": from.to_string(), "limit": places, "times": more});
                     proxy.log.trouble(text, json);
                 }
                 turn_away(proxy, &refusals, socket);
@@ -280,7 +280,7 @@ async fn drain(
         0 => "stopping; no open connections".to_owned(),
         _ => format!("stopping; {} may go on for {} s", counted(left, "open connection"), patience.as_secs()),
     };
-    proxy.log.event(text, json!({"event": "draining", "connections": left, "seconds": patience.as_secs()}));
+    proxy.log.event(text, json!({"type": "draining", "connections": left, "seconds": patience.as_secs()}));
     if timeout(patience, limit.acquire_many(places)).await.is_err() {
         let left = places as usize - limit.available_permits();
         ending.send_replace(Phase::Over);
@@ -288,7 +288,7 @@ async fn drain(
         let _ = timeout(Duration::from_secs(10), limit.acquire_many(places)).await;
         proxy.log.event(
             format!("stopped; ended {}", counted(left, "open connection")),
-            json!({"event": "ended", "connections": left}),
+            json!({"type": "ended", "connections": left}),
         );
     }
 }
@@ -311,11 +311,11 @@ fn on_hangup(
             Ok((sides, kept)) => {
                 proxy.take(sides);
                 proxy.log.kept(kept);
-                proxy.log.event("reloaded", json!({"event": "reloaded"}));
+                proxy.log.event("reloaded", json!({"type": "reloaded"}));
             }
             Err(error) => proxy.log.trouble(
                 format!("not reloaded, the previous files stay in use: {error}"),
-                json!({"event": "reload-failed", "error": error.to_string(), "reason": error.reason()}),
+                json!({"type": "reload-failed", "detail": error.to_string(), "reason": error.reason()}),
             ),
         }
         tell_manager(State::Ready);
@@ -375,13 +375,6 @@ pub(super) fn suite_name(suite: CipherSuite) -> String {
     format!("{suite:?}").replacen("TLS13_", "TLS_", 1)
 }
 
-/// A point in time in UTC, in milliseconds.
-fn rfc3339(time: SystemTime) -> String {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let seconds = Timestamp(since.as_secs()).to_string();
-    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), since.subsec_millis())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)] // A test may fail that way.
@@ -402,9 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_to_the_millisecond() {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_330_800_042);
-        assert_eq!(rfc3339(time), "2026-11-22T07:00:00.042Z");
+    fn suites_have_their_registered_names() {
         assert_eq!(suite_name(CipherSuite::TLS13_AES_256_GCM_SHA384), "TLS_AES_256_GCM_SHA384");
     }
 

@@ -76,11 +76,12 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
     console.report(
         format_args!("verdict {verdict}"),
         json!({
-            "server": options.server,
+            "type": "scan",
+            "address": options.server,
             "version": first.as_ref().ok().map(|found| found.version.clone()),
             "chain": first.as_ref().map(|found| found.chain.clone()).unwrap_or_default(),
-            "post_quantum_groups": hybrid,
-            "post_quantum_schemes": signed,
+            "postQuantumGroups": hybrid,
+            "postQuantumSchemes": signed,
             "verdict": verdict,
             "reason": reason,
         }),
@@ -106,7 +107,7 @@ fn no_tls(console: Console, options: &TlsScan) -> Result<Status, Error> {
     let verdict = "does not speak TLS: its answer is no TLS record";
     console.report(
         format_args!("{} {verdict}", options.server),
-        json!({"server": options.server, "verdict": verdict, "reason": "no-tls"}),
+        json!({"type": "scan", "address": options.server, "verdict": verdict, "reason": "no-tls"}),
     )?;
     Ok(Status::NotVerified)
 }
@@ -121,7 +122,7 @@ fn row(
     let why = found.as_ref().err().map(Refused::text);
     console.report(
         format_args!("{kind:7} {number:#06x}  {name:28} {}", why.unwrap_or("taken")),
-        json!({kind: name, "number": number, "taken": found.is_ok(), "why": why}),
+        json!({"type": kind, "name": name, "codePoint": number, "taken": found.is_ok(), "detail": why}),
     )
 }
 

@@ -94,8 +94,10 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
     }
     let waiting = Arc::clone(&server);
     let _signals = listener.ending().on_signal(move || waiting.wake());
-    console
-        .report(format_args!("listening on https://{address}"), json!({"address": address.to_string()}))?;
+    console.report(
+        format_args!("listening on https://{address}"),
+        json!({"type": "listening", "address": address.to_string()}),
+    )?;
     while let Some(place) = Place::take(&server, &listener.ending()) {
         let Some((socket, from)) = listener.accept() else { break };
         // Without a thread for it, the connection and its place are gone.
@@ -208,11 +210,11 @@ impl Server {
             Ok((config, kept)) => {
                 self.log.kept(kept);
                 *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
-                self.log.event("reloaded", json!({"event": "reloaded"}));
+                self.log.event("reloaded", json!({"type": "reloaded"}));
             }
             Err(error) => self.log.trouble(
                 format!("not reloaded, the previous files stay in use: {error}"),
-                json!({"event": "reload-failed", "error": error.to_string(), "reason": error.reason()}),
+                json!({"type": "reload-failed", "detail": error.to_string(), "reason": error.reason()}),
             ),
         }
     }
@@ -238,14 +240,16 @@ impl Server {
                 let told = status.map_or_else(String::new, |status| format!(" {status}"));
                 self.log.event(
                     format!("{from} {group} {what}{told} {}", counted(bytes, "byte")),
-                    json!({"from": from.to_string(), "group": group, "what": what, "status": status, "bytes": bytes}),
+                    json!({"type": "served", "peer": from.to_string(), "group": group, "target": what, "status": status, "bytes": bytes}),
                 )
             }
             Err(error) => {
                 let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
                 let why = tls.map_or_else(|| error.to_string(), |tls| told(tls).0);
-                self.log
-                    .event(format!("{from} failed: {why}"), json!({"from": from.to_string(), "failed": why}))
+                self.log.event(
+                    format!("{from} failed: {why}"),
+                    json!({"type": "failed", "peer": from.to_string(), "detail": why}),
+                )
             }
         }
     }
@@ -296,7 +300,10 @@ impl Server {
             Ok(Some(why)) => why.to_owned(),
             Err(error) => error.to_string(),
         };
-        self.log.event(format!("withheld {asked}: {why}"), json!({"withheld": asked, "why": why}));
+        self.log.event(
+            format!("withheld {asked}: {why}"),
+            json!({"type": "withheld", "target": asked, "detail": why}),
+        );
         false
     }
 

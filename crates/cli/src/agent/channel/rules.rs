@@ -44,7 +44,7 @@ pub(super) async fn create(open: &Open, options: &Create) -> Result<Status, Erro
     let signed = policy.sign(open.node.me().agent()).map_err(wrong)?;
     let channel = open.node.create(signed).await.map_err(failed)?;
     let id = channel.id().to_string();
-    open.session.console.report(&id, json!({"channel": id}))?;
+    open.session.console.report(&id, json!({"type": "channel", "channel": id}))?;
     Ok(Status::Done)
 }
 
@@ -76,7 +76,7 @@ pub(super) fn show(console: Console, policy: &Policy) -> Result<Status, Error> {
     // It is canonical JSON by its own account.
     let value: Value = serde_json::from_slice(&policy.to_bytes()).unwrap_or_default();
     let text = serde_json::to_string_pretty(&value).unwrap_or_default();
-    console.report_lines(text.lines(), value)?;
+    console.report_lines(text.lines(), json!({"type": "channel-policy", "policy": value}))?;
     Ok(Status::Done)
 }
 

@@ -29,7 +29,7 @@ pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
     taken(&channel, Duration::from_secs(options.wait)).await?;
     open.session.console.report(
         format_args!("{said} {} in the log", if said == 1 { "message is" } else { "messages are" }),
-        json!({"channel": channel.id().to_string(), "messages": said}),
+        json!({"type": "sent", "channel": channel.id().to_string(), "messages": said}),
     )?;
     Ok(Status::Done)
 }

@@ -49,10 +49,11 @@ async fn channel(session: &Session, which: &Which) -> Result<StoredChannel, Erro
 async fn list(session: &Session) -> Result<(), Error> {
     for channel in channels(session).await? {
         let (id, epoch) = (channel.id().to_string(), channel.epoch());
-        let members = channel.members().map_err(failed)?.len();
+        let members: Vec<String> =
+            channel.members().map_err(failed)?.into_iter().map(|member| member.did.to_string()).collect();
         session.console.report(
-            format_args!("{id}  {}, epoch {epoch}", counted(members, "member")),
-            json!({"channel": id, "members": members, "epoch": epoch}),
+            format_args!("{id}  {}, epoch {epoch}", counted(members.len(), "member")),
+            json!({"type": "channel", "channel": id, "members": members, "epoch": epoch}),
         )?;
     }
     Ok(())
@@ -63,7 +64,10 @@ async fn members(session: &Session, which: &Which) -> Result<(), Error> {
     for member in channel(session, which).await?.members().map_err(failed)? {
         let (did, role) = (member.did.as_str(), member.role.name());
         let here = if member.did == owner { " (this agent)" } else { "" };
-        session.console.report(format_args!("{role:<9} {did}{here}"), json!({"did": did, "role": role}))?;
+        session.console.report(
+            format_args!("{role:<9} {did}{here}"),
+            json!({"type": "member", "did": did, "role": role}),
+        )?;
     }
     Ok(())
 }

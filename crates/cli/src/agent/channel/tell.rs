@@ -1,7 +1,7 @@
 //! What happens in a channel, for people and for programs.
 
 use crate::args::channel::Export;
-use crate::console::{Console, counted};
+use crate::console::{Console, counted, report_line, rfc3339};
 use crate::error::Error;
 use crate::files::{self, Access};
 use base64ct::{Base64, Encoding};
@@ -24,11 +24,11 @@ pub(super) fn export(
     channel: ChannelId,
     history: &[Occurrence],
 ) -> Result<(), Error> {
-    let lines: String = history.iter().map(|it| format!("{}\n", json(it))).collect();
+    let lines: String = history.iter().map(|it| format!("{}\n", report_line(json(it)))).collect();
     files::write(&options.out, lines.as_bytes(), Access::Private, options.force)?;
     console.report(
         counted(history.len(), "event"),
-        object!({"channel": channel.to_string(), "events": history.len()}),
+        object!({"type": "events", "channel": channel.to_string(), "events": history.len()}),
     )
 }
 
@@ -134,7 +134,7 @@ pub(super) fn json(what: &Occurrence) -> Value {
                 Purpose::Request => ("request", None),
                 Purpose::Reply(of) => ("reply", Some(of.to_string())),
             };
-            let mut value = object!({"event": kind, "id": id.to_string(), "sender": id.sender});
+            let mut value = object!({"type": kind, "id": id.to_string(), "sender": id.sender});
             put(&mut value, bytes);
             if let Some(of) = of {
                 value["of"] = of.into();
@@ -143,16 +143,16 @@ pub(super) fn json(what: &Occurrence) -> Value {
         }
         Event::Bridge { id, news } => {
             let mut value =
-                object!({"event": "bridge", "id": id.to_string(), "by": id.sender, "classical": true});
+                object!({"type": "bridge", "id": id.to_string(), "by": id.sender, "classical": true});
             match news {
                 BridgeNews::Open(end) => {
                     value["says"] = "open".into();
-                    value["end"] = far_end_json(end);
+                    value["farEnd"] = far_end_json(end);
                 }
                 BridgeNews::Said(said) => {
                     value["says"] = "said".into();
-                    value["client"] = said.from.as_str().into();
-                    value["type"] = said.kind.as_str().into();
+                    value["speaker"] = said.from.as_str().into();
+                    value["mediaType"] = said.kind.as_str().into();
                     put(&mut value, &said.bytes);
                 }
                 BridgeNews::Missed(reason) => {
@@ -167,25 +167,25 @@ pub(super) fn json(what: &Occurrence) -> Value {
             value
         }
         Event::Joined { members, by, epoch } => {
-            object!({"event": "joined", "members": members, "by": by, "epoch": epoch})
+            object!({"type": "joined", "members": members, "by": by, "epoch": epoch})
         }
-        Event::Left { members, epoch } => object!({"event": "left", "members": members, "epoch": epoch}),
+        Event::Left { members, epoch } => object!({"type": "left", "members": members, "epoch": epoch}),
         Event::Removed { members, by, epoch } => {
-            object!({"event": "removed", "members": members, "by": by, "epoch": epoch})
+            object!({"type": "removed", "members": members, "by": by, "epoch": epoch})
         }
-        Event::Policy { by, epoch } => object!({"event": "policy", "by": by, "epoch": epoch}),
-        Event::Rotated { by, epoch } => object!({"event": "rotated", "by": by, "epoch": epoch}),
+        Event::Policy { by, epoch } => object!({"type": "policy", "by": by, "epoch": epoch}),
+        Event::Rotated { by, epoch } => object!({"type": "rotated", "by": by, "epoch": epoch}),
         Event::Returned { member, epoch } => {
-            object!({"event": "returned", "member": member, "epoch": epoch})
+            object!({"type": "returned", "member": member, "epoch": epoch})
         }
-        Event::Warning(warning) => object!({"event": "warning", "detail": warned(warning)}),
+        Event::Warning(warning) => object!({"type": "warning", "detail": warned(warning)}),
         Event::Fork(fork) => object!({
-            "event": "fork", "epoch": fork.epoch, "ours": hex(&fork.ours), "theirs": hex(&fork.theirs), "by": fork.by,
+            "type": "fork", "epoch": fork.epoch, "ours": hex(&fork.ours), "theirs": hex(&fork.theirs), "by": fork.by,
         }),
-        _ => object!({"event": "other", "detail": UNNAMED}),
+        _ => object!({"type": "other", "detail": UNNAMED}),
     };
     value["position"] = what.position.into();
-    value["at"] = what.at.into();
+    value["time"] = rfc3339(what.at).into();
     value
 }
 

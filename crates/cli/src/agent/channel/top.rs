@@ -338,18 +338,18 @@ mod tests {
             let occurrence = Occurrence { position: 3, at: 1_000, event };
             view.hear(&occurrence);
             let value = tell::json(&occurrence);
-            assert_eq!((&value["event"], &value["classical"]), (&"bridge".into(), &true.into()), "{value}");
+            assert_eq!((&value["type"], &value["classical"]), (&"bridge".into(), &true.into()), "{value}");
             assert_eq!(value["by"], "did:gambeson:bob");
             (tell::text(&occurrence), value)
         });
         assert!(told[0].0.contains("far end is classical, under SLIM's own MLS: 3 clients in acme/talks"));
-        assert_eq!((&told[0].1["says"], &told[0].1["end"]["encrypted"]), (&"open".into(), &true.into()));
+        assert_eq!((&told[0].1["says"], &told[0].1["farEnd"]["encrypted"]), (&"open".into(), &true.into()));
         assert!(
             told[1].0.ends_with("acme/a/b (classical, carried by did:gambeson:bob): hi"),
             "{}",
             told[1].0
         );
-        assert_eq!((&told[1].1["client"], &told[1].1["text"]), (&"acme/a/b".into(), &"hi\n".into()));
+        assert_eq!((&told[1].1["speaker"], &told[1].1["text"]), (&"acme/a/b".into(), &"hi\n".into()));
         assert_eq!((&told[2].1["says"], &told[2].1["reason"]), (&"missed".into(), &"too large".into()));
         assert_eq!(told[3].1["says"], "closed");
         let text = drawn(&view);

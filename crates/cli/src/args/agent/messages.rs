@@ -4,6 +4,7 @@ use super::authority::amount;
 use clap::{Args, Subcommand};
 use gambeson_identity::Did;
 use gambeson_identity::delegation::Amount;
+use gambeson_identity::http::Component;
 use std::path::PathBuf;
 
 /// `gambeson agent act …`
@@ -94,6 +95,9 @@ pub struct HttpSign {
     /// Tag the signature with its purpose, by which verifiers choose it
     #[arg(long, value_name = "TEXT")]
     pub tag: Option<String>,
+    /// Sign this component besides the usual ones, such as `authorization` or `"@query"` (RFC 9421, section 2); may be repeated
+    #[arg(long, value_name = "COMPONENT")]
+    pub required: Vec<Component>,
     /// Name the signature among those of the message
     #[arg(long, value_name = "NAME", default_value = "gambeson")]
     pub label: String,
@@ -123,6 +127,9 @@ pub struct HttpVerify {
     /// Verify only a signature by a key of this DID
     #[arg(long, value_name = "DID")]
     pub signer: Option<Did>,
+    /// Require that the signature covers this component besides the usual ones; may be repeated
+    #[arg(long, value_name = "COMPONENT")]
+    pub required: Vec<Component>,
 }
 
 /// `gambeson agent a2a …`

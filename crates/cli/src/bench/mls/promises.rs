@@ -40,7 +40,7 @@ pub(super) fn compare(console: Console, check: bool, all: &[Measured]) -> Result
         let verdict = if holds { "holds" } else { "MISSED" };
         console.report(
             format_args!("{what}: {figure:.2}{unit}, at most {goal}{unit}: {verdict}"),
-            json!({"promise": what, "figure": figure, "goal": goal, "unit": unit.trim(), "holds": holds}),
+            json!({"type": "promise", "name": what, "figure": figure, "goal": goal, "unit": unit.trim(), "ok": holds}),
         )
     };
     console.say("")?;

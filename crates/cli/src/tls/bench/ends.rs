@@ -84,7 +84,7 @@ pub fn meet<C: End, S: End>(
             break;
         }
         if turn == TURNS {
-            return Err("the handshake does not end".into());
+            return Err("the handshake does not complete".into());
         }
     }
     up.clear();

@@ -95,7 +95,7 @@ impl Curve {
         if valid && agreed[0].expose() == agreed[1].expose() {
             return Ok([signed, verified]);
         }
-        Err("our own key and signature do not hold".into())
+        Err("our own key and signature do not verify".into())
     }
 }
 
@@ -126,7 +126,7 @@ impl Agents {
         if cards.did() == self.agent.did() && agreed.secret_bytes() == theirs.secret.secret_bytes() {
             return Ok([met, known]);
         }
-        Err("our own key exchange and cards do not hold".into())
+        Err("our own key exchange and cards do not verify".into())
     }
 }
 
@@ -218,7 +218,7 @@ impl Records {
             let record = InboundOpaqueMessage::new(sealed.typ, sealed.version, sealed.payload.as_mut());
             let opened = self.decrypter.decrypt(record, 0)?;
             if opened.payload != text {
-                return Err("our own records do not hold".into());
+                return Err("our own records do not verify".into());
             }
         }
         Ok(since(begun))

@@ -40,11 +40,14 @@ pub(super) fn compare(
     }
     comparison.sessions(operations)?;
     if options.check && rows.iter().all(|row| row.stack == OURS.name) {
-        let unjudged = "what is promised beside OpenSSL and aws-lc-rs, which take no part here; gambeson-bench-tls has them";
-        console.report(format_args!("not judged: {unjudged}"), json!({"unjudged": unjudged}))?;
+        let unjudged = "goals against OpenSSL and aws-lc-rs, which this program does not measure; gambeson-bench-tls does";
+        console.report(
+            format_args!("not judged: {unjudged}"),
+            json!({"type": "unjudged", "detail": unjudged}),
+        )?;
     }
     for missed in comparison.missed.iter().filter(|_| options.check) {
-        console.report(format_args!("missed: {missed}"), json!({"missed": missed}))?;
+        console.report(format_args!("missed: {missed}"), json!({"type": "missed", "detail": missed}))?;
     }
     let missed = options.check && !comparison.missed.is_empty();
     Ok(if missed { Status::NotVerified } else { Status::Done })
@@ -82,7 +85,7 @@ impl<'a> Comparison<'a> {
                 "{CLASSICAL}, verify {verify}: its curve operations take {}, the handshake {overhead:.2} times that",
                 duration(sum * 1e3)
             ),
-            json!({"operations": CLASSICAL, "verify": verify, "cpu_us": sum, "overhead": overhead}),
+            json!({"type": "operations", "preset": CLASSICAL, "verify": verify, "cpuUs": sum, "overhead": overhead}),
         )?;
         let theirs = self.of(CLASSICAL, verify).filter(|row| row.stack != OURS.name);
         let slower_than = theirs.filter(|row| classical > row.both(false)).map(|row| row.stack).next();
@@ -104,8 +107,8 @@ impl<'a> Comparison<'a> {
                     verdict.unwrap_or_default()
                 ),
                 json!({
-                    "ratio": format!("{HYBRID}/{CLASSICAL}"), "verify": verify, "message_bytes": bytes,
-                    "cpu": if invalid.is_none() { json!(ratio) } else { json!("invalid") }, "measured": ratio,
+                    "type": "ratio", "name": format!("{HYBRID}/{CLASSICAL}"), "verify": verify, "messageBytes": bytes,
+                    "cpuRatio": invalid.is_none().then_some(ratio), "measured": ratio,
                 }),
             )?;
             if verify && !message {
@@ -118,13 +121,13 @@ impl<'a> Comparison<'a> {
         }
         if verify {
             self.judge(invalid.is_none(), || {
-                format!("the baseline {CLASSICAL} takes {}", invalid.unwrap_or_default())
+                format!("the baseline {CLASSICAL} costs {}", invalid.unwrap_or_default())
             });
         }
         let ratio = self.cpu(DEFAULT, verify, false) / self.cpu(ECDSA, verify, false);
         self.console.report(
             format_args!("X25519MLKEM768 over X25519 (ECDSA), verify {verify}: {ratio:.3}"),
-            json!({"ratio": format!("{DEFAULT}/{ECDSA}"), "verify": verify, "message_bytes": 0, "cpu": ratio}),
+            json!({"type": "ratio", "name": format!("{DEFAULT}/{ECDSA}"), "verify": verify, "messageBytes": 0, "cpuRatio": ratio}),
         )?;
         if verify {
             self.judge(ratio < SHARE, || {
@@ -148,8 +151,8 @@ impl<'a> Comparison<'a> {
                     ours.stack, theirs.stack
                 ),
                 json!({
-                    "ratio": format!("{}/{}", ours.stack, theirs.stack), "preset": preset, "verify": verify,
-                    "message_bytes": 0, "cpu": cpu, "handshakes_per_s": handshakes,
+                    "type": "ratio", "name": format!("{}/{}", ours.stack, theirs.stack), "preset": preset, "verify": verify,
+                    "messageBytes": 0, "cpuRatio": cpu, "handshakesPerSecond": handshakes,
                 }),
             )?;
             if preset == ML_DSA {
@@ -179,8 +182,8 @@ impl<'a> Comparison<'a> {
                     row.cards
                 ),
                 json!({
-                    "operations": preset, "verify": true, "cpu_us": sum, "overhead": overhead,
-                    "bytes_beside_cards": beside, "bytes_of_cards": row.cards,
+                    "type": "operations", "preset": preset, "verify": true, "cpuUs": sum, "overhead": overhead,
+                    "bytesBesideCards": beside, "bytesOfCards": row.cards,
                 }),
             )?;
             self.judge(overhead <= OVER_PARTS, || {

@@ -73,14 +73,14 @@ impl End for Speaker {
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         match self.0.send(message)? {
             count if count == message.len() => Ok(()),
-            _ => Err("the message was not taken whole".into()),
+            _ => Err("the message was not written whole".into()),
         }
     }
 
     fn receive(&mut self, message: &mut [u8]) -> Result<(), Failure> {
         match self.0.receive(message)? {
             Some(count) if count == message.len() => Ok(()),
-            _ => Err("the message did not come whole".into()),
+            _ => Err("the message was not received whole".into()),
         }
     }
 }

@@ -4,7 +4,8 @@ use super::super::{group_name, scheme_name, told};
 use super::header::{self, Caller};
 use super::relay::{Moved, relay};
 use super::sides::Sides;
-use super::{Phase, Proxy, rfc3339, suite_name};
+use super::{Phase, Proxy, suite_name};
+use crate::console::{present, rfc3339};
 use gambeson_rustls::explain;
 use gambeson_rustls::rustls::server::Acceptor;
 use gambeson_rustls::rustls::{
@@ -152,14 +153,14 @@ impl Facts {
     }
 
     fn json(&self) -> Value {
-        json!({
+        present(json!({
             "name": self.name,
             "group": self.group.map(group_name),
             "scheme": self.scheme.map(scheme_name),
             "suite": self.suite.map(suite_name),
             "alpn": self.alpn.as_ref().map(|alpn| String::from_utf8_lossy(alpn).into_owned()),
             "resumed": self.resumed,
-        })
+        }))
     }
 }
 
@@ -178,7 +179,10 @@ impl Record {
     fn json(&self, end: &Result<(), End>) -> Value {
         let mut line = Map::new();
         let mut tell = |name: &str, value: Value| drop(line.insert(name.into(), value));
-        tell("time", rfc3339(self.time).into());
+        tell("type", "connection".into());
+        // 64 bits of milliseconds outlast every clock.
+        let since = self.time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        tell("time", rfc3339(u64::try_from(since.as_millis()).unwrap_or(u64::MAX)).into());
         let told = self.caller.as_ref().and_then(|caller| caller.addresses);
         tell("peer", told.map_or(self.from, |(from, _)| from).to_string().into());
         if self.caller.is_some() {
@@ -189,13 +193,13 @@ impl Record {
                 tell(side, facts.json());
             }
         }
-        tell("bytes_up", self.moved.up.into());
-        tell("bytes_down", self.moved.down.into());
+        tell("bytesUp", self.moved.up.into());
+        tell("bytesDown", self.moved.down.into());
         tell("seconds", (self.begun.elapsed().as_micros() as f64 / 1e6).into());
         tell("end", end.as_ref().err().map_or("closed", |end| end.code).into());
         if let Err(end) = end {
             tell("side", end.side.map(Side::name).into());
-            tell("why", end.why.as_str().into());
+            tell("detail", end.why.as_str().into());
         }
         line.into()
     }
