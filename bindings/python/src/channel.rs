@@ -154,7 +154,7 @@ impl NativeChannel {
     /// Asks, and waits for the first reply: its id, its sender, what it says. If nobody waits any more, it ends at its deadline or with the agent.
     fn request<'py>(&self, py: Python<'py>, data: Owned, timeout: f64) -> PyResult<Bound<'py, PyAny>> {
         if !(0.0..=LONGEST).contains(&timeout) {
-            return Err(error(py, USAGE, "a deadline is a number of seconds, at most those of a year"));
+            return Err(error(py, USAGE, "a deadline must be a number of seconds, at most one year"));
         }
         let deadline = Duration::from_secs_f64(timeout);
         self.work(py, move |channel| async move {
@@ -302,7 +302,7 @@ fn message_id(py: Python<'_>, text: &str) -> PyResult<MessageId> {
         (Some(sender), Some(born), Some(counter), Some(index)) => {
             Ok(MessageId { sender: sender.to_owned(), born, counter, index })
         }
-        _ => Err(usage(py, "this is no id of a message")),
+        _ => Err(usage(py, "this is not the id of a message")),
     }
 }
 
@@ -342,10 +342,10 @@ fn shown(py: Python<'_>, occurrence: Occurrence) -> PyResult<Bound<'_, PyTuple>>
             other("warning", members, None, detail)
         }
         Event::Fork(fork) => {
-            let detail = format!("the log shows others another channel in epoch {}", fork.epoch);
+            let detail = format!("the channel is forked: the log shows other members another state in epoch {}", fork.epoch);
             other("fork", Vec::new(), fork.by, detail)
         }
-        _ => other("warning", Vec::new(), None, "something that this version does not know".to_owned()),
+        _ => other("warning", Vec::new(), None, "an event that this version does not know".to_owned()),
     }
 }
 
@@ -354,10 +354,10 @@ fn bridged(news: BridgeNews) -> String {
     match news {
         BridgeNews::Open(FarEnd { session, encrypted, clients }) => {
             let how = if encrypted { "with SLIM's own, classical encryption" } else { "without encryption" };
-            format!("it stands to the session {session} {how}, of these clients: {}", clients.join(", "))
+            format!("connected to the session {session} {how}, with these clients: {}", clients.join(", "))
         }
-        BridgeNews::Missed(reason) => format!("something was not carried: {reason}"),
-        BridgeNews::Closed(reason) => format!("it stands no more: {reason}"),
+        BridgeNews::Missed(reason) => format!("a message was not forwarded: {reason}"),
+        BridgeNews::Closed(reason) => format!("the bridge is closed: {reason}"),
         BridgeNews::Said(FarMessage { from, .. }) => format!("{from} said something"),
     }
 }
@@ -366,7 +366,7 @@ fn bridged(news: BridgeNews) -> String {
 fn warned(warning: Warning) -> (Vec<String>, String) {
     match warning {
         Warning::Missing { sender, bundles } => {
-            let detail = format!("{bundles} bundles of {sender} will not come");
+            let detail = format!("{bundles} bundles of messages of {sender} are lost");
             (vec![sender], detail)
         }
         Warning::Pruned { from, to } => {
@@ -379,15 +379,15 @@ fn warned(warning: Warning) -> (Vec<String>, String) {
             let detail = format!("{by} cannot use the commit at {place}: {reason}");
             (vec![by], detail)
         }
-        Warning::Silent { members } => (members, "these members have not been heard of for long".to_owned()),
+        Warning::Silent { members } => (members, "these members sent no receipts for a long time".to_owned()),
         Warning::Outdated { member, reason } => (vec![member], reason),
         Warning::ForbiddenBridge { member } => {
             let detail = format!(
-                "{member} says to be a bridge, which the policy forbids: what it carries in is not shown"
+                "{member} claims to be a bridge, which the policy forbids: its messages are not shown"
             );
             (vec![member], detail)
         }
         Warning::Unsent { reason } => (Vec::new(), format!("a message was not sent: {reason}")),
-        _ => (Vec::new(), "something that this version does not know".to_owned()),
+        _ => (Vec::new(), "an event that this version does not know".to_owned()),
     }
 }

@@ -76,7 +76,7 @@ where
 {
     let py = object.py();
     object.extract().map_err(|raised: PyErr| match raised.is_instance_of::<PyOverflowError>(py) {
-        true => error(py, USAGE, format_args!("a whole number is out of its bounds: {}", raised.value(py))),
+        true => error(py, USAGE, format_args!("an integer is out of range: {}", raised.value(py))),
         false => raised,
     })
 }
@@ -105,11 +105,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Time {
         let seconds = match object.getattr("timestamp") {
             Ok(timestamp) => {
                 if object.getattr("tzinfo").is_ok_and(|zone| zone.is_none()) {
-                    return Err(error(object.py(), USAGE, "a datetime without a zone is no point in time"));
+                    return Err(error(object.py(), USAGE, "a datetime must have a time zone"));
                 }
                 timestamp.call0()?.extract()?
             }
-            Err(_) => number(object, "a time is a number of seconds since 1970, or a datetime with a zone")?,
+            Err(_) => number(object, "a time must be a number of seconds since 1970 or a datetime with a time zone")?,
         };
         in_seconds(object.py(), seconds).map(|seconds| Self(Timestamp(0).after(seconds)))
     }
@@ -125,7 +125,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Span {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let seconds = match object.getattr("total_seconds") {
             Ok(total) => total.call0()?.extract()?,
-            Err(_) => number(object, "a span is a number of seconds, or a timedelta")?,
+            Err(_) => number(object, "a duration must be a number of seconds or a timedelta")?,
         };
         in_seconds(object.py(), seconds).map(Self)
     }
@@ -141,7 +141,7 @@ fn number(object: Borrowed<'_, '_, PyAny>, what: &'static str) -> PyResult<f64> 
 fn in_seconds(py: Python<'_>, seconds: f64) -> PyResult<u64> {
     // Up to 2^53 a float is exact, and the year 9999 is far below.
     if !(0.0..9.0e15).contains(&seconds) {
-        return Err(error(py, USAGE, "a time before 1970, or a span below zero, or no number"));
+        return Err(error(py, USAGE, "the value is before 1970, negative or not a number"));
     }
     Ok(seconds as u64)
 }

@@ -31,7 +31,7 @@ impl<T: Send + Sync> Held<T> {
         let changed = py.detach(|| self.lock().as_mut().map(|secret| Arc::get_mut(secret).map(work)));
         match changed {
             Some(Some(changed)) => Ok(changed),
-            Some(None) => Err(error(py, USAGE, "another thread works with this agent")),
+            Some(None) => Err(error(py, USAGE, "this agent is in use by another thread")),
             None => Err(wiped(py)),
         }
     }
@@ -57,7 +57,7 @@ fn wiped(py: Python<'_>) -> PyErr {
 
 /// What `copy` and `pickle` get.
 pub fn not_exportable(py: Python<'_>, class: &str) -> PyErr {
-    error(py, NOT_EXPORTABLE, format_args!("a {class} is not copied, pickled or sent to other processes"))
+    error(py, NOT_EXPORTABLE, format_args!("a {class} cannot be copied, pickled or sent to other processes"))
 }
 
 /// The methods that every private key has: a context manager that wipes, and refusals to be copied.

@@ -25,7 +25,7 @@ pub fn derived<'py>(
 ) -> PyResult<(&'static str, Bound<'py, PyBytes>)> {
     let (seed, suite) = (self::seed(py, &seed)?, self::suite(py, suite)?);
     let purpose = Purpose::ALL.iter().find(|it| format!("{it:?}") == purpose);
-    let purpose = *purpose.ok_or_else(|| PyValueError::new_err("no such purpose"))?;
+    let purpose = *purpose.ok_or_else(|| PyValueError::new_err("unknown purpose"))?;
     Ok((purpose.context(suite), PyBytes::new(py, &seed.derived(suite, purpose, index))))
 }
 

@@ -83,7 +83,7 @@ def test_a_clock_that_is_behind_is_told_its_own_time(
     with pytest.raises(gambeson.NotYetValid) as refused:
         verify(world, tolerance + 1)
     said = refused.value.detail
-    assert f"it is {gambeson.format_time(NOW - tolerance - 1)}" in said, said
+    assert f"it is now {gambeson.format_time(NOW - tolerance - 1)}" in said, said
     assert gambeson.format_time(NOW) in said, said
     assert f"{tolerance} s" in said, said
 
@@ -93,7 +93,7 @@ def test_times_without_a_tolerance_are_told_as_they_are(tmp_path: Path) -> None:
     token = world.agent.issue({"id": world.other.did}, valid_for=60, now=NOW)
     with pytest.raises(gambeson.NotYetValid) as refused:
         gambeson.verify_credential(token, resolver=world.trust, now=NOW - 1)
-    assert f"it is {gambeson.format_time(NOW - 1)}" in refused.value.detail
+    assert f"it is now {gambeson.format_time(NOW - 1)}" in refused.value.detail
     with pytest.raises(gambeson.Expired) as over:
         gambeson.verify_credential(token, resolver=world.trust, now=NOW + 61)
-    assert f"ended at {gambeson.format_time(NOW + 60)}, it is {gambeson.format_time(NOW + 61)}" in over.value.detail
+    assert f"expired at {gambeson.format_time(NOW + 60)}; it is now {gambeson.format_time(NOW + 61)}" in over.value.detail

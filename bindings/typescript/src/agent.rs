@@ -19,7 +19,7 @@ pub fn made(verb: &str, input: &Input<'_>) -> Result<Agent> {
     let (seed, suite) = match verb {
         "generate" => (MasterSeed::generate()?, suite),
         "seed" => {
-            let seed = <&[u8; 32]>::try_from(input.bytes()).map_err(|_| bad("a seed has 32 bytes"))?;
+            let seed = <&[u8; 32]>::try_from(input.bytes()).map_err(|_| bad("a seed must have 32 bytes"))?;
             (MasterSeed::from_bytes(seed), suite)
         }
         #[cfg(feature = "whole")]
@@ -110,7 +110,7 @@ pub fn suite(input: &Input<'_>) -> Result<Suite> {
 }
 
 pub fn role_of(name: &str) -> Result<Role> {
-    Role::ALL.into_iter().find(|role| role.fragment() == name).ok_or_else(|| bad("there is no such role"))
+    Role::ALL.into_iter().find(|role| role.fragment() == name).ok_or_else(|| bad("unknown role"))
 }
 
 fn role(input: &Input<'_>) -> Result<Role> {
@@ -150,7 +150,7 @@ pub fn evidence(input: &Input<'_>) -> Result<Evidence> {
 pub fn amount(value: &Value) -> Result<Amount> {
     match (value["amount"].as_u64(), value["unit"].as_str()) {
         (Some(amount), Some(unit)) => Ok(Amount { amount, unit: unit.to_owned() }),
-        _ => Err(bad("an amount is {\"amount\": a whole number, \"unit\": a text}")),
+        _ => Err(bad("an amount must be {\"amount\": an integer, \"unit\": a string}")),
     }
 }
 
@@ -174,7 +174,7 @@ fn terms(input: &Input<'_>) -> Result<Delegation> {
         until: input.time("until")?,
         capabilities: input.list("capabilities")?.iter().map(Capability::from_json).collect::<Result<_>>()?,
         max_depth: u8::try_from(input.number_if("maxDepth")?.unwrap_or(0))
-            .map_err(|_| bad("\"maxDepth\" is a small number"))?,
+            .map_err(|_| bad("\"maxDepth\" must be a small integer"))?,
         max_calls: input.number_if("maxCalls")?,
         budget: input.member("budget").map(amount).transpose()?,
         status: input.list("status")?.to_vec(),

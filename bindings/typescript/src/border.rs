@@ -96,7 +96,7 @@ impl<'a> Input<'a> {
         match self.member(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(bad(format_args!("{name:?} is a text"))),
+            Some(_) => Err(bad(format_args!("{name:?} must be a string"))),
         }
     }
 
@@ -116,7 +116,7 @@ impl<'a> Input<'a> {
             Some(Value::String(digits)) => digits.parse().ok(),
             Some(value) => value.as_u64(),
         };
-        number.map(Some).ok_or_else(|| bad(format_args!("{name:?} is a whole number")))
+        number.map(Some).ok_or_else(|| bad(format_args!("{name:?} must be an integer")))
     }
 
     pub fn size(&self, name: &str) -> Result<usize> {
@@ -136,7 +136,7 @@ impl<'a> Input<'a> {
         match self.member(name) {
             None => Ok(false),
             Some(Value::Bool(value)) => Ok(*value),
-            Some(_) => Err(bad(format_args!("{name:?} is true or false"))),
+            Some(_) => Err(bad(format_args!("{name:?} must be true or false"))),
         }
     }
 
@@ -144,13 +144,13 @@ impl<'a> Input<'a> {
         match self.member(name) {
             None => Ok(&[]),
             Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(bad(format_args!("{name:?} is a list"))),
+            Some(_) => Err(bad(format_args!("{name:?} must be a list"))),
         }
     }
 
     pub fn texts<'s>(&'s self, name: &str) -> Result<Vec<&'s str>> {
         let text =
-            |item: &'s Value| item.as_str().ok_or_else(|| bad(format_args!("{name:?} is a list of texts")));
+            |item: &'s Value| item.as_str().ok_or_else(|| bad(format_args!("{name:?} must be a list of strings")));
         self.list(name)?.iter().map(text).collect()
     }
 

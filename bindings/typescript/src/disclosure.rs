@@ -63,12 +63,12 @@ fn sd_jwt(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
             let max_age = input.number_if("maxAge")?.unwrap_or(MAX_AGE);
             (KeyBinding::Required { audience, nonce, max_age }, false)
         }
-        _ => return Err(bad("audience and nonce belong together, and not to a bearer")),
+        _ => return Err(bad("audience and nonce must be given together, and not with bearer")),
     };
     let verified = SdJwt::verify(input.text("presented")?, &verifier.known, input.now()?, binding)?;
     if anybodys && verified.holder().is_some() {
         return Err(bad(
-            "this token is its holder's: ask with audience and nonce, or say that it is a bearer's",
+            "the token is bound to its holder: give audience and nonce, or bearer: true",
         ));
     }
     said(object(vec![

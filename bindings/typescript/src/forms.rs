@@ -171,7 +171,7 @@ fn card_key(log: &CardLog, input: &Input<'_>) -> Result<Answer> {
             let kind = if input.flag("multikey")? { Kind::Multikey } else { Kind::JsonWebKey };
             let name = input.text("relationship")?;
             let relationship = Relationship::ALL.into_iter().find(|relationship| relationship.name() == name);
-            let relationship = relationship.ok_or_else(|| bad("there is no such relationship"))?;
+            let relationship = relationship.ok_or_else(|| bad("unknown relationship"))?;
             document.key_for(&url, kind, relationship, now)?
         }
     };

@@ -55,7 +55,7 @@ impl Handle {
     pub fn derive(&self, verb: &str, input: &str, bytes: &[u8]) -> Result<Handle, GambesonError> {
         let derive = || {
             let (Object::Agent(agent), input) = (&self.0, Input::read(input, bytes)?) else {
-                return Err(bad("only an agent has what comes from it"));
+                return Err(bad("the value does not come from an agent"));
             };
             Ok(match verb {
                 "child" => Object::Agent(Box::new(agent.child(input.number("index")?))),

@@ -50,7 +50,7 @@ pub fn of_age_file(input: &Input<'_>) -> Result<MasterSeed> {
     let most = match input.number_if("maxWorkFactor")?.map(u8::try_from) {
         None => MAX_WORK_FACTOR,
         Some(Ok(most @ 1..=MAX_WORK_FACTOR)) => most,
-        Some(_) => return Err(bad(format_args!("a work factor is from 1 to {MAX_WORK_FACTOR}"))),
+        Some(_) => return Err(bad(format_args!("a work factor must be from 1 to {MAX_WORK_FACTOR}"))),
     };
     recovery::from_age_file(input.bytes(), &passphrase.max_work_factor(most))
 }
@@ -67,15 +67,15 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     }
     if let Some(credentials) = input.member("credentials") {
         let credentials =
-            credentials.as_object().ok_or_else(|| bad("credentials are texts by their names"))?;
+            credentials.as_object().ok_or_else(|| bad("credentials must be strings by name"))?;
         for (name, credential) in credentials {
-            let credential = credential.as_str().ok_or_else(|| bad("a credential is a text"))?;
+            let credential = credential.as_str().ok_or_else(|| bad("a credential must be a string"))?;
             backup.add_credential(name, credential.as_bytes())?;
         }
     }
     let (pieces, names) = (input.pieces()?, input.texts("state")?);
     let Some(objects) = pieces.len().checked_sub(names.len()) else {
-        return Err(bad("each name of state has its bytes"));
+        return Err(bad("each name of a state must have its bytes"));
     };
     let (objects, state) = pieces.split_at(objects);
     for object in objects {
@@ -84,7 +84,7 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     for (name, bytes) in names.into_iter().zip(state) {
         let piece = State::ALL.into_iter().find(|piece| piece.name() == name);
         backup
-            .set_state(piece.ok_or_else(|| bad(format_args!("{name:?} is no state of an agent")))?, bytes)?;
+            .set_state(piece.ok_or_else(|| bad(format_args!("unknown state {name:?}")))?, bytes)?;
     }
     Ok(backup)
 }

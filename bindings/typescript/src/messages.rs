@@ -18,7 +18,7 @@ pub fn with(input: &Input<'_>, work: &mut dyn FnMut(&Message<'_>) -> Result<Answ
         let message = Message::request(described.text("method")?, described.text("url")?, &fields);
         return work(&with_body(message, body));
     };
-    let status = u16::try_from(status).map_err(|_| bad("a status has three digits"))?;
+    let status = u16::try_from(status).map_err(|_| bad("a status must have three digits"))?;
     let response = with_body(Message::response(status, &fields), body);
     match described.inside("request") {
         None => work(&response),
@@ -40,7 +40,7 @@ type Parts<'a> = (Vec<(String, String)>, Option<&'a [u8]>);
 fn parts<'a>(message: &Input<'_>, bodies: &mut dyn Iterator<Item = &'a [u8]>) -> Result<Parts<'a>> {
     let pair = |field: &Value| match (field[0].as_str(), field[1].as_str()) {
         (Some(name), Some(value)) => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(bad("a field is a name and a value")),
+        _ => Err(bad("a field must be a name and a value")),
     };
     let fields = message.list("fields")?.iter().map(pair).collect::<Result<_>>()?;
     Ok((fields, if message.flag("body")? { bodies.next() } else { None }))

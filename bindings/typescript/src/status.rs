@@ -13,7 +13,7 @@ fn purpose(input: &Input<'_>) -> Result<StatusPurpose> {
     [StatusPurpose::Revocation, StatusPurpose::Suspension]
         .into_iter()
         .find(|purpose| purpose.name() == name)
-        .ok_or_else(|| bad("a purpose is `revocation` or `suspension`"))
+        .ok_or_else(|| bad("a purpose must be `revocation` or `suspension`"))
 }
 
 /// An empty status list.

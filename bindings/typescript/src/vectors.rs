@@ -16,7 +16,7 @@ pub fn ask_form(verb: &str, input: &Input<'_>) -> Result<Answer> {
 
 /// What comes from a seed for a purpose, as bytes.
 fn derived(input: &Input<'_>) -> Result<Answer> {
-    let seed = <&[u8; 32]>::try_from(input.bytes()).map_err(|_| bad("a seed has 32 bytes"))?;
+    let seed = <&[u8; 32]>::try_from(input.bytes()).map_err(|_| bad("a seed must have 32 bytes"))?;
     let (suite, name) = (suite(input)?, input.text("purpose")?);
     // The names that these have in the code, which a build without `Debug` of fields keeps.
     let purpose = Purpose::ALL.iter().copied().find(|purpose| format!("{purpose:?}") == name);

@@ -46,7 +46,7 @@ impl Verifier {
         let (mut own, mut ledger) = (MemoryReplayCache::new(capacity), MemoryLedger::new(capacity));
         let per_signer = most("perSigner")?;
         if per_signer.is_some() && memory.is_some() {
-            return Err(bad("a memory of your own says itself how many it has of each signer"));
+            return Err(bad("a custom replay cache has no count per signer"));
         }
         if let Some(most) = per_signer {
             own = own.per_signer(most);
@@ -113,7 +113,7 @@ impl ReplayCache for Replay {
         match (answer == 1.0, answer == 0.0) {
             (true, _) => Ok(()),
             (_, true) => Err(Error::new(Reason::Replayed, "it was seen before")),
-            _ => Err(Error::new(Reason::CacheFull, "the memory of what was seen did not answer")),
+            _ => Err(Error::new(Reason::CacheFull, "the replay cache failed")),
         }
     }
 }
@@ -130,7 +130,7 @@ pub fn ask(verifier: &mut Verifier, verb: &str, input: &Input<'_>) -> Result<Ans
         "addWebDocument" => {
             let did: Did = input.text("did")?.parse()?;
             if did.method() != Method::Web {
-                return Err(Error::new(Reason::BadDid, "only did:web has a document at an address"));
+                return Err(Error::new(Reason::BadDid, "only did:web has a document address"));
             }
             let document =
                 Web::new(Fetched(input.bytes()), CardStore::default()).resolve(&did, Timestamp(0))?;

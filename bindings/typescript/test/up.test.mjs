@@ -28,7 +28,7 @@ async function up(folder, origin) {
     said.push(JSON.parse(line));
     if (said.at(-1).join) break;
   }
-  const agents = said.filter(({ event }) => event === "gateway").map(({ url, did, token_file }) => ({ url, did, token: readFileSync(join(folder, token_file), "utf8") }));
+  const agents = said.filter(({ type }) => type === "gateway").map(({ url, did, tokenFile }) => ({ url, did, token: readFileSync(join(folder, tokenFile), "utf8") }));
   return {
     agents,
     node: said.find(({ pid }) => pid),

@@ -327,7 +327,7 @@ export class Agent extends Living {
 
   /** The agent with this number in the fleet: its seed comes from this one's and tells nothing about it. */
   child(index: bigint | number): Agent {
-    if (index < 0 || index > 0xffff_ffff_ffff_ffffn) throw new GambesonError("bad-path", "an index is a number of 64 bits");
+    if (index < 0 || index > 0xffff_ffff_ffff_ffffn) throw new GambesonError("bad-path", "an index must be a number of 64 bits");
     return new Agent(this.derive("child", { index: String(index) }));
   }
 
@@ -381,7 +381,7 @@ export class Agent extends Living {
   /** Issues a credential. @throws GambesonError `bad-form`, `too-large` */
   issue(credential: CredentialInput): string {
     const { id, type, context, subject, status, members, form = "jwt", validFor = 86_400, ...rest } = known(credential, "issue", CREDENTIAL);
-    if (form !== "jwt" && form !== "data-integrity") throw new GambesonError("bad-form", `issue: form is "jwt" or "data-integrity", not ${String(form)}`);
+    if (form !== "jwt" && form !== "data-integrity") throw new GambesonError("bad-form", `issue: form must be "jwt" or "data-integrity", not ${String(form)}`);
     const { from, until } = span(rest.from, validFor);
     const given = Object.entries({ id, type, "@context": context, credentialStatus: status }).filter(([, value]) => value !== undefined);
     const text = written({
@@ -498,7 +498,7 @@ export class Agent extends Living {
     const { cards, credentials = {}, objects = [], state = {}, now } = known(contents, "backup", BACKUP);
     const lines = cards === undefined ? undefined : String(cards);
     // A map would be taken for an object that is empty.
-    if (tagOf(credentials) !== "Object") throw new GambesonError("bad-form", "backup: credentials are texts by their names, in a plain object");
+    if (tagOf(credentials) !== "Object") throw new GambesonError("bad-form", "backup: credentials must be strings by name in a plain object");
     const kept = Object.entries(known(state, "the state of a backup", STATE));
     const pieces = [...valuesOf(objects), ...kept.map(([, bytes]) => bytes)];
     return this.ask("backup", { cards: lines, credentials, state: kept.map(([name]) => name), now: seconds(now) }, pieces).bytes;
@@ -559,7 +559,7 @@ export function messageOf(message: HttpRequest | HttpResponse): Crossing {
 /** Pairs of names and values, of which nothing else is known yet. */
 function fieldsOf(headers: Iterable<[string, string]>): [string, string][] {
   if (typeof headers === "string" || typeof headers?.[Symbol.iterator] !== "function") {
-    throw new GambesonError("bad-form", "headers are Headers, or a list of names and values");
+    throw new GambesonError("bad-form", "headers must be Headers or a list of names and values");
   }
   return [...headers];
 }

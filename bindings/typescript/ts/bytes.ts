@@ -11,7 +11,7 @@ const MAX = 1 << 30;
 
 /** The same, if it is bytes: what is only like them would be signed as none at all. @throws GambesonError `bad-form`, `too-large` */
 export function bytesOf(value: Uint8Array): Uint8Array {
-  if (!isBytes(value)) throw new GambesonError("bad-form", `bytes are a Uint8Array, and not of the kind ${tagOf(value)}`);
+  if (!isBytes(value)) throw new GambesonError("bad-form", `bytes must be a Uint8Array, not a value of the kind ${tagOf(value)}`);
   if (value.length > MAX) throw new GambesonError("too-large", `${value.length} bytes; at most ${MAX} are taken at once`);
   return value;
 }

@@ -560,7 +560,7 @@ class Line {
   async *events(channel: string, options: EventOptions): AsyncGenerator<ChannelEvent, void, undefined> {
     const { after, signal } = known(options, "events", EVENTS);
     if (this.#closed) throw this.#closed;
-    if (this.#feeds.has(channel)) throw new GambesonError("busy", "another loop has the events of this channel");
+    if (this.#feeds.has(channel)) throw new GambesonError("busy", "another loop reads the events of this channel");
     const feed: Feed = { number: ++this.#newestFeed, queue: new Queue(), position: after, acknowledged: -1 };
     this.#feeds.set(channel, feed);
     this.#receive(channel, feed);

@@ -34,7 +34,7 @@ function contextOf(options: SignatureOptions | undefined): Uint8Array {
 /** A message that is not one part, as μ. */
 function represented(message: { readonly mu: Uint8Array }, options: SignatureOptions | undefined): Uint8Array {
   if (!has(message, "mu")) bytesOf(message as never);
-  if (options !== undefined) throw new GambesonError("bad-form", "μ has its context in it: there are no options beside it");
+  if (options !== undefined) throw new GambesonError("bad-form", "μ includes the context: no options are permitted with it");
   return bytesOfLength(known(message, "a message", { mu: true }).mu, 64, "a message representative");
 }
 

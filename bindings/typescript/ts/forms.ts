@@ -39,7 +39,7 @@ const keyOf = (key: KeyInput) => {
   if (has(key, "jwk")) return { jwk: written(key.jwk) };
   if (has(key, "multikey")) return { multikey: key.multikey };
   if (has(key, "kty")) return { jwk: written(key) };
-  throw new GambesonError("bad-form", "a key is a JWK, { jwk } or { multikey }");
+  throw new GambesonError("bad-form", "a key must be a JWK, { jwk } or { multikey }");
 };
 
 interface Raw {

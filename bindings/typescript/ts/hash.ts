@@ -29,5 +29,5 @@ export function shake256(message: Uint8Array, length: number): Uint8Array {
 
 function lengthOf(length: number): number {
   if (Number.isInteger(length) && length >= 0 && length <= 1 << 30) return length;
-  throw new GambesonError("bad-length", `a length is a whole number from 0 to 2^30, and not ${length}`);
+  throw new GambesonError("bad-length", `a length must be an integer from 0 to 2^30, not ${length}`);
 }

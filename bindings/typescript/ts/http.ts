@@ -110,7 +110,7 @@ export async function readIncoming(
   const address = originOf(origin);
   const target = incoming.url ?? "";
   // Another target would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
-  if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request is a path");
+  if (!target.startsWith("/")) throw new GambesonError("bad-form", "the target of a request must be a path");
   const chunks = incoming[Symbol.asyncIterator]();
   const body = await read({ read: () => chunks.next() }, maxBody);
   const headers: [string, string][] = [];
@@ -130,7 +130,7 @@ async function read(
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     chunks.push(part.value as Uint8Array);
     length += chunks.at(-1)?.length ?? 0;
-    if (length > maxBody) throw new GambesonError("too-large", `a body of more than ${maxBody} bytes`);
+    if (length > maxBody) throw new GambesonError("too-large", `the body has more than ${maxBody} bytes`);
   }
   return joined(chunks);
 }
@@ -156,7 +156,7 @@ async function bodyOf(message: Request | Response): Promise<Uint8Array | undefin
 function originOf(origin: string): string {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || /[?#@]/.test(origin)) {
-    throw new GambesonError("bad-form", `an origin is a scheme and an authority, such as https://bank.example, and not ${origin}`);
+    throw new GambesonError("bad-form", `an origin must be a scheme and an authority, such as https://bank.example, not ${origin}`);
   }
   return url.origin;
 }

@@ -17,7 +17,7 @@ export function known<T extends object>(given: T, what: string, names: Names<T>)
     if (all.includes(name)) continue;
     const meant = all.find((it) => it.toLowerCase() === name.toLowerCase());
     const hint = meant === undefined ? `its members are ${all.join(", ")}` : `did you mean "${meant}"?`;
-    throw new GambesonError("bad-form", `${what} has no member "${name}": ${hint}`);
+    throw new GambesonError("bad-form", `${what} has an unknown member "${name}": ${hint}`);
   }
   const members = all.map((name) => [name, given[name as keyof T]] as const);
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as T;

@@ -231,9 +231,9 @@ class Verifying extends Wrapped {
     }
     let call: VerifiedCall;
     try {
-      if (twice) throw new GambesonError("bad-form", "a request of this id waits for its answer");
+      if (twice) throw new GambesonError("bad-form", "a request with this id is pending");
       // Without an id nobody waits for an answer, and nothing may act in silence.
-      if (id === undefined) throw new GambesonError("bad-form", "a call that acts has an id");
+      if (id === undefined) throw new GambesonError("bad-form", "a call that acts must have an id");
       call = verifier.toolCall(method, params, {
         audience,
         ...(cost === undefined ? {} : { cost: () => cost(method, params) }),

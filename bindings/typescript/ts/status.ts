@@ -48,8 +48,8 @@ export class StatusList extends Living {
 
 /** Where the status of a credential stands: what goes into `status` of a credential or of a delegation. */
 export function statusEntry(list: string, index: number, purpose: StatusPurpose = "revocation"): Json {
-  if (!Number.isSafeInteger(index) || index < 0) throw new GambesonError("bad-form", "statusEntry: an index is a whole number, 0 or more");
-  if (purpose !== "revocation" && purpose !== "suspension") throw new GambesonError("bad-form", 'statusEntry: a purpose is "revocation" or "suspension"');
+  if (!Number.isSafeInteger(index) || index < 0) throw new GambesonError("bad-form", "statusEntry: an index must be an integer, 0 or more");
+  if (purpose !== "revocation" && purpose !== "suspension") throw new GambesonError("bad-form", 'statusEntry: a purpose must be "revocation" or "suspension"');
   return {
     type: "BitstringStatusListEntry",
     statusPurpose: purpose,

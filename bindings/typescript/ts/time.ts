@@ -11,7 +11,7 @@ export const isTime = (given: unknown): given is Time => typeof given === "numbe
 /** Whole seconds since 1970; now by default. @throws GambesonError `bad-time` */
 export function seconds(time: Time = new Date()): number {
   const seconds = Math.floor(typeof time === "number" ? time : isTime(time) ? Number(time) / 1000 : Number.NaN);
-  if (!Number.isSafeInteger(seconds) || seconds < 0) throw new GambesonError("bad-time", "a time is a valid Date or seconds since 1970");
+  if (!Number.isSafeInteger(seconds) || seconds < 0) throw new GambesonError("bad-time", "a time must be a valid Date or seconds since 1970");
   return seconds;
 }
 

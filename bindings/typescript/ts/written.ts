@@ -8,14 +8,14 @@ import { GambesonError } from "./error.js";
  */
 export function written(value: unknown): string {
   const text = stringified(value);
-  if (text === undefined) throw new GambesonError("bad-json", `${typeof value} is no value of JSON`);
+  if (text === undefined) throw new GambesonError("bad-json", `a value of the type ${typeof value} is not JSON`);
   return text;
 }
 
 function stringified(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_, part: unknown) => {
-      if (typeof part === "number" && !Number.isFinite(part)) throw new GambesonError("bad-json", `${part} is no number of JSON`);
+      if (typeof part === "number" && !Number.isFinite(part)) throw new GambesonError("bad-json", `${part} is not a number of JSON`);
       return part;
     }) as string | undefined;
   } catch (cause) {

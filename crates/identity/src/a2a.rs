@@ -78,7 +78,7 @@ pub fn sign(agent: &Agent, card: &mut Map<String, Value>) -> Result<()> {
     }
     let token = Jws::sign_detached(agent.key(Role::Signing), header(agent, TYPE), &payload)?;
     let (protected, signature) =
-        token.split_once("..").expect("a detached JWS has nothing between its two dots");
+        token.split_once("..").expect("a detached JWS must have nothing between its two dots");
     let signature = json!({"protected": protected, "signature": signature});
     match card.entry("signatures").or_insert_with(|| Value::Array(Vec::new())) {
         Value::Array(list) => list.push(signature),
@@ -129,7 +129,7 @@ fn verify_one(
         signature
             .get(name)
             .and_then(Value::as_str)
-            .ok_or_else(|| bad(format_args!("a signature has the text {name:?}")))
+            .ok_or_else(|| bad(format_args!("a signature lacks the string {name:?}")))
     };
     let token = format!("{}..{}", text("protected")?, text("signature")?);
     let jws = Jws::parse_detached(&token, payload, MAX_TOKEN)?;
@@ -138,7 +138,7 @@ fn verify_one(
     if let Some(expected) = expected.filter(|expected| *expected != signer.did()) {
         return Err(Error::new(
             Reason::WrongIssuer,
-            format_args!("{} signed, {expected} was expected", signer.did()),
+            format_args!("signed by {}, expected {expected}", signer.did()),
         ));
     }
     let document = resolver.resolve(signer.did(), now)?;
@@ -151,9 +151,9 @@ fn signatures(card: &Map<String, Value>) -> Result<&[Value]> {
         None | Some(Value::Null) => Ok(&[]),
         Some(Value::Array(list)) if list.len() > MAX_SIGNATURES => Err(Error::new(
             Reason::TooLarge,
-            format_args!("{} signatures, at most {MAX_SIGNATURES} are read", list.len()),
+            format_args!("there are {} signatures; the limit is {MAX_SIGNATURES}", list.len()),
         )),
         Some(Value::Array(list)) => Ok(list),
-        Some(_) => Err(bad("\"signatures\" is a list")),
+        Some(_) => Err(bad("\"signatures\" must be a list")),
     }
 }

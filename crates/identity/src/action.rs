@@ -149,18 +149,20 @@ impl Action {
         let mut object = json::parse_object(text, MAX_ACTION)?;
         let text = |object: &mut Map<String, Value>, name: &str| match object.remove(name) {
             Some(Value::String(text)) if text.len() <= MAX_TEXT => Ok(text),
-            _ => Err(bad(format_args!("{name:?} is a text of at most {MAX_TEXT} bytes"))),
+            _ => Err(bad(format_args!("{name:?} must be a string of at most {MAX_TEXT} bytes"))),
         };
         let time = |object: &mut Map<String, Value>, name: &str| {
             let seconds = object.remove(name).and_then(|value| value.as_u64());
-            seconds.map(Timestamp).ok_or_else(|| bad(format_args!("{name:?} is a time in whole seconds")))
+            seconds
+                .map(Timestamp)
+                .ok_or_else(|| bad(format_args!("{name:?} must be a time in whole seconds")))
         };
         let members = |object: &mut Map<String, Value>, name: &str| match object.remove(name) {
             Some(Value::Object(members)) => Ok(members),
-            _ => Err(bad(format_args!("{name:?} is an object"))),
+            _ => Err(bad(format_args!("{name:?} must be an object"))),
         };
         if object.remove("v") != Some(1.into()) {
-            return Err(bad("the version of an action, v, is 1"));
+            return Err(bad("the version of an action, v, must be 1"));
         }
         let action = Self {
             audience: text(&mut object, "aud")?,
@@ -182,23 +184,23 @@ impl Action {
             },
         };
         if let Some(name) = object.keys().next() {
-            return Err(bad(format_args!("an action has no member {name:?}")));
+            return Err(bad(format_args!("an action has an unknown member {name:?}")));
         }
         if action.audience.is_empty() || action.call.method.is_empty() {
-            return Err(bad("an action has an audience and a method"));
+            return Err(bad("an action must have an audience and a method"));
         }
         if encoding::decode(&action.nonce, NONCE_LEN).map_or(0, |nonce| nonce.len()) != NONCE_LEN {
-            return Err(bad(format_args!("a nonce is {NONCE_LEN} bytes in base64url")));
+            return Err(bad(format_args!("a nonce must have {NONCE_LEN} bytes in base64url")));
         }
         if action.delegation.as_deref().is_some_and(|name| !digest::is_name(name)) {
-            return Err(bad("a delegation is named by a multihash in multibase"));
+            return Err(bad("a delegation must be named by a multihash in multibase"));
         }
         Ok(action)
     }
 
     /// What is signed: canonical JSON (RFC 8785).
     pub fn to_json(&self) -> Vec<u8> {
-        self.canonical().expect("an action is made of I-JSON")
+        self.canonical().expect("an action must be I-JSON")
     }
 
     fn canonical(&self) -> Result<Vec<u8>> {
@@ -292,10 +294,7 @@ pub(crate) fn timely(
     if expires.since(issued) > max_lifetime {
         return Err(Error::new(
             Reason::LongLived,
-            format_args!(
-                "{what} is good for {} s, at most {max_lifetime} are allowed",
-                expires.since(issued)
-            ),
+            format_args!("{what} is valid for {} s; the limit is {max_lifetime} s", expires.since(issued)),
         ));
     }
     now.not_before(issued, CLOCK_SKEW, what)?;

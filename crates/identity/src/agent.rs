@@ -345,9 +345,7 @@ impl Agent {
         }
         match ours {
             true => Ok(agent),
-            false => {
-                Err(Error::new(Reason::WrongSeed, "the keys of the newest card are not those of this seed"))
-            }
+            false => Err(Error::new(Reason::WrongSeed, "the newest card has keys of another seed")),
         }
     }
 
@@ -448,7 +446,7 @@ impl Agent {
         if *log.did() != self.did || newest.version() - 1 != self.index(Role::Did) {
             return Err(Error::new(
                 Reason::WrongSeed,
-                "the log of cards is not that of this agent, or not its newest",
+                "the card log belongs to another agent or lacks its newest card",
             ));
         }
         let before = self.indexes;
@@ -529,7 +527,7 @@ impl Agent {
                 let seed = self.seed.derive::<64>(self.suite, purpose, index);
                 OpeningKey::MlKem1024(Box::new(mlkem::DecapsulationKey::from_seed(seed.expose())))
             }
-            _ => panic!("{role:?} is a role that signs"),
+            _ => panic!("{role:?} is a signing role and has no key to open with"),
         }
     }
 
@@ -687,7 +685,9 @@ impl core::fmt::Debug for Agent {
 }
 
 fn signing_key(seed: &MasterSeed, suite: Suite, role: Role, index: u64, hedge: Hedge) -> SigningKey {
-    let algorithm = role.algorithm(suite).unwrap_or_else(|| panic!("{role:?} is a role that opens"));
+    let algorithm = role
+        .algorithm(suite)
+        .unwrap_or_else(|| panic!("{role:?} is a role that opens and has no key to sign with"));
     SigningKey::from_seed(algorithm, seed.derive_32(suite, role.purpose(), index).expose(), hedge)
 }
 
@@ -711,6 +711,6 @@ mod tests {
         assert_eq!(first[..33], drawn(1, 33).0);
         let mut other = [0; 32];
         agent.rng(b"group").try_fill_bytes(&mut other).unwrap();
-        assert_ne!(first[..32], other, "another key than that of sealing");
+        assert_ne!(first[..32], other, "the key is not the sealing key");
     }
 }

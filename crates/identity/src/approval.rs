@@ -75,7 +75,11 @@ pub fn verify(
     let opened = Envelope::read(token, &FORM)?;
     let name = match (opened.granted.len(), opened.granted.get("action")) {
         (1, Some(Value::String(name))) if digest::is_name(name) => name,
-        _ => return Err(bad("an approval names an action by a multihash in multibase, and nothing else")),
+        _ => {
+            return Err(bad(
+                "an approval must name its action by a multihash in multibase and have no other claims",
+            ));
+        }
     };
     if !digest::names(name, &action.to_json()) {
         return Err(Error::new(Reason::NotApproved, "the approval is of another action"));

@@ -211,7 +211,7 @@ impl Backup {
     /// [`Reason::WrongSeed`] for a backup of another agent, [`Reason::TooLarge`], [`Reason::NoRandomness`].
     pub fn seal(&self, agent: &Agent) -> Result<Vec<u8>> {
         if self.did != *agent.did() {
-            return Err(Error::new(Reason::WrongSeed, format_args!("it is a backup of {}", self.did)));
+            return Err(Error::new(Reason::WrongSeed, format_args!("the backup is of {}", self.did)));
         }
         let mut archive = self.encode()?;
         let mac = agent.backup_mac(&archive);
@@ -240,7 +240,7 @@ impl Backup {
         let backup = Self::decode(contents)?;
         match backup.did == *agent.did() {
             true => Ok(backup),
-            false => Err(bad(format_args!("it is the archive of {}", backup.did))),
+            false => Err(bad(format_args!("the archive is of {}", backup.did))),
         }
     }
 
@@ -257,7 +257,7 @@ impl Backup {
             true => Ok(backup),
             false => Err(Error::new(
                 Reason::StaleCard,
-                format_args!("its newest card is {newest}, and card {version} is known"),
+                format_args!("the newest card in the backup is {newest}, but card {version} is known"),
             )),
         }
     }
@@ -293,7 +293,7 @@ impl Backup {
         let cut = || bad("it was cut");
         let mut fields = Fields(archive);
         if fields.array() != Some(*MAGIC) {
-            return Err(bad("it does not begin like one"));
+            return Err(bad("it does not begin with the header of a backup"));
         }
         let did = fields.text().ok_or_else(cut)?.parse().map_err(bad)?;
         let made = Timestamp(fields.u64().ok_or_else(cut)?);
@@ -308,18 +308,18 @@ impl Backup {
             let name = fields.text().ok_or_else(cut)?;
             let contents = fields.long().ok_or_else(cut)?;
             if last >= Some((kind, name)) {
-                return Err(bad("the entries are not in their order"));
+                return Err(bad("the entries are not in order"));
             }
             last = Some((kind, name));
             backup.add(kind, name, contents)?;
         }
-        if fields.0.is_empty() { Ok(backup) } else { Err(bad("something follows the entries")) }
+        if fields.0.is_empty() { Ok(backup) } else { Err(bad("bytes follow the entries")) }
     }
 
     fn add(&mut self, kind: u8, name: &str, contents: &[u8]) -> Result<()> {
         match kind {
             CARDS if name == "cards.jsonl" => {
-                let lines = core::str::from_utf8(contents).map_err(|_| bad("the cards are not a text"))?;
+                let lines = core::str::from_utf8(contents).map_err(|_| bad("the cards are not UTF-8"))?;
                 self.cards = Some(lines.to_owned());
                 Ok(())
             }

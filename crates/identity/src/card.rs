@@ -128,7 +128,7 @@ impl Card {
             ..=MAX_CARD => Ok(card),
             len => Err(Error::new(
                 Reason::TooLarge,
-                format_args!("a card of {len} bytes, at most {MAX_CARD} are read"),
+                format_args!("the card has {len} bytes; the limit is {MAX_CARD}"),
             )),
         }
     }
@@ -164,7 +164,7 @@ impl Card {
             }
             _ => Err(Error::new(
                 Reason::BadForm,
-                "a card has the members document and signature, and no other",
+                "a card must have the members document and signature and no other",
             )),
         }
     }
@@ -206,7 +206,7 @@ impl Card {
         match previous {
             None => {
                 if self.version != 1 || !stated.is_null() {
-                    return Err(broken("it is not the first"));
+                    return Err(broken("it is not the first card"));
                 }
                 if !did.commits_to(key) {
                     return Err(Error::new(
@@ -217,18 +217,18 @@ impl Card {
             }
             Some(previous) => {
                 if previous.document.id() != did {
-                    return Err(broken("the card before is that of another DID"));
+                    return Err(broken("the previous card is of another DID"));
                 }
                 if previous.version + 1 != self.version || stated.as_str() != Some(&previous.hash()) {
-                    return Err(broken("it does not name the card before it"));
+                    return Err(broken("it does not name the previous card"));
                 }
                 if self.valid_from < previous.valid_from {
-                    return Err(broken("it begins before the card before it"));
+                    return Err(broken("its validity begins before that of the previous card"));
                 }
                 if key.algorithm() != crate::did::did_algorithm(did.suite())
                     || multihash(did.suite(), key.as_bytes()) != previous.next
                 {
-                    return Err(broken("its DID key is not the one that the card before announced"));
+                    return Err(broken("its DID key is not the one that the previous card announced"));
                 }
             }
         }
@@ -313,7 +313,7 @@ fn compose(
     let mut relationships: Vec<(&str, Vec<Value>)> =
         crate::Relationship::ALL.map(|it| (it.name(), Vec::new())).into();
     if content.groups.iter().any(|role| !Role::GROUPS.contains(role)) {
-        return Err(Error::new(Reason::BadForm, "a role that is not one of groups stands among them"));
+        return Err(Error::new(Reason::BadForm, "the list has a role that is not a role of groups"));
     }
     for role in Role::ALL.into_iter().chain(Role::GROUPS.into_iter().filter(|it| content.groups.contains(it)))
     {
@@ -394,8 +394,9 @@ impl CardLog {
     /// What is wrong with the first card that does not hold; [`Reason::TooLarge`] beyond [`MAX_CARDS`].
     pub fn verify(text: &[u8]) -> Result<Self> {
         let mut lines = Self::lines(text);
-        let first =
-            lines.next().ok_or_else(|| Error::new(Reason::BadForm, "a log of cards has at least one"))?;
+        let first = lines
+            .next()
+            .ok_or_else(|| Error::new(Reason::BadForm, "a card log must have at least one card"))?;
         let mut log = Self(Arc::new(vec![Card::verify_first(first)?]));
         for line in lines {
             log.append(line)?;
@@ -449,13 +450,15 @@ impl CardLog {
     fn room(&self) -> Result<()> {
         match self.0.len() {
             ..MAX_CARDS => Ok(()),
-            _ => Err(Error::new(Reason::TooLarge, format_args!("a log has at most {MAX_CARDS} cards"))),
+            _ => {
+                Err(Error::new(Reason::TooLarge, format_args!("a card log has more than {MAX_CARDS} cards")))
+            }
         }
     }
 
     /// The newest card.
     pub fn newest(&self) -> &Card {
-        self.0.last().expect("a log has at least one card")
+        self.0.last().expect("a card log must have at least one card")
     }
 
     /// Every card, oldest first.

@@ -158,30 +158,32 @@ impl Delegation {
         let count = |object: &Map<String, Value>, name: &str| match object.get(name).map(Value::as_u64) {
             None => Ok(None),
             Some(Some(count)) if count <= MAX_AMOUNT => Ok(Some(count)),
-            Some(_) => Err(bad(format_args!("{name:?} is a whole number of at most 2^53 - 1"))),
+            Some(_) => Err(bad(format_args!("{name:?} must be an integer of at most 2^53 - 1"))),
         };
         let capabilities: Vec<Capability> = match object.get("capabilities") {
             Some(Value::Array(items)) if (1..=MAX_CAPABILITIES).contains(&items.len()) => {
                 items.iter().map(Capability::from_json).collect::<Result<_>>()?
             }
-            _ => return Err(bad(format_args!("a delegation has 1 to {MAX_CAPABILITIES} capabilities"))),
+            _ => {
+                return Err(bad(format_args!("a delegation must have 1 to {MAX_CAPABILITIES} capabilities")));
+            }
         };
         let caveats = || capabilities.iter().flat_map(|capability| &capability.caveats);
         let values: usize = caveats().map(Caveat::values).sum();
         if caveats().count() > MAX_LINK_CAVEATS || values > MAX_LINK_VALUES {
             return Err(bad(format_args!(
-                "a link has at most {MAX_LINK_CAVEATS} caveats and {MAX_LINK_VALUES} values and approvers in them"
+                "a link may have at most {MAX_LINK_CAVEATS} caveats, and {MAX_LINK_VALUES} values and approvers in them"
             )));
         }
         let max_depth = count(object, "maxDepth")?
             .and_then(|depth| u8::try_from(depth).ok())
             .filter(|depth| usize::from(*depth) < MAX_LINKS)
-            .ok_or_else(|| bad(format_args!("maxDepth is a number below {MAX_LINKS}")))?;
+            .ok_or_else(|| bad(format_args!("maxDepth must be a number below {MAX_LINKS}")))?;
         let budget = match object.get("budget") {
             None => None,
             Some(budget) => {
                 let budget = members(budget, &["amount", "unit"], "a budget")?;
-                let amount = count(budget, "amount")?.ok_or_else(|| bad("a budget has an amount"))?;
+                let amount = count(budget, "amount")?.ok_or_else(|| bad("a budget must have an amount"))?;
                 Some(Amount { amount, unit: text(budget, "unit")?.to_owned() })
             }
         };
@@ -262,7 +264,11 @@ impl Link {
         let parent = match granted.get("parent") {
             Some(Value::Null) => None,
             Some(Value::String(name)) if digest::is_name(name) => Some(name.clone()),
-            _ => return Err(bad("parent is null in the first link, and a multihash in multibase in others")),
+            _ => {
+                return Err(bad(
+                    "parent must be null in the first link and a multihash in multibase in each other",
+                ));
+            }
         };
         let terms = Delegation::read(&opened.envelope, &granted)?;
         let link = Self { issuer: opened.envelope.issuer.clone(), parent, terms, token: token.to_owned() };
@@ -311,7 +317,7 @@ impl StatusCheck for NoStatus {
 pub(crate) fn check_status(envelope: &Envelope, status: &dyn StatusCheck, now: Timestamp) -> Result<()> {
     envelope.status.iter().try_for_each(|entry| match entry {
         Value::Object(entry) => status.check(&envelope.issuer, entry, now),
-        _ => Err(bad("an entry of credentialStatus is an object")),
+        _ => Err(bad("an entry of credentialStatus must be an object")),
     })
 }
 
@@ -350,7 +356,7 @@ impl Chain {
         if tokens.len() > MAX_LINKS {
             return Err(Error::new(
                 Reason::TooDeep,
-                format_args!("{} links, at most {MAX_LINKS} are read", tokens.len()),
+                format_args!("there are {} links; the limit is {MAX_LINKS}", tokens.len()),
             ));
         }
         let mut links: Vec<Link> = Vec::new();
@@ -373,7 +379,7 @@ impl Chain {
         }
         signer
             .map(|signer| Verified::new(Self(links), signer))
-            .ok_or_else(|| bad("a chain has at least one link"))
+            .ok_or_else(|| bad("a chain must have at least one link"))
     }
 
     /// The links, from the root.
@@ -382,7 +388,7 @@ impl Chain {
     }
 
     fn last(&self) -> &Link {
-        self.0.last().expect("a chain has at least one link")
+        self.0.last().expect("a chain must have at least one link")
     }
 }
 
@@ -463,7 +469,7 @@ impl Policy {
             true => Ok(()),
             false => Err(Error::new(
                 Reason::UntrustedRoot,
-                format_args!("{root} is no trusted root for {resource:?}"),
+                format_args!("{root} is not a trusted root for {resource:?}"),
             )),
         }
     }
@@ -526,13 +532,13 @@ pub fn authorize(
     if evidence.approvals.len() > MAX_APPROVALS {
         return Err(Error::new(
             Reason::TooDeep,
-            format_args!("{} approvals, at most {MAX_APPROVALS} are read", evidence.approvals.len()),
+            format_args!("there are {} approvals; the limit is {MAX_APPROVALS}", evidence.approvals.len()),
         ));
     }
     let chain = match evidence.chain.is_empty() {
         true => {
             if action.delegation().is_some() {
-                return Err(Error::new(Reason::BrokenChain, "the chain that the action names is not there"));
+                return Err(Error::new(Reason::BrokenChain, "the chain that the action names is missing"));
             }
             policy.trusts(actor, action.audience())?;
             None
@@ -540,7 +546,7 @@ pub fn authorize(
         false => {
             let named = evidence.chain.last().zip(action.delegation());
             if !named.is_some_and(|(last, name)| digest::names(name, last.as_bytes())) {
-                return Err(Error::new(Reason::BrokenChain, "the action names another chain, or none"));
+                return Err(Error::new(Reason::BrokenChain, "the action names another chain or none"));
             }
             let trusted = |root: &Did| policy.trusts(root, action.audience());
             let chain = Chain::verify_from(&evidence.chain, trusted, resolver, status, now)?;

@@ -59,7 +59,7 @@ impl Did {
 
     /// The text after `did:method:`.
     pub fn method_specific_id(&self) -> &str {
-        self.0.splitn(3, ':').nth(2).expect("a DID has three parts")
+        self.0.splitn(3, ':').nth(2).expect("a DID must have three parts")
     }
 
     /// The whole text.
@@ -102,7 +102,10 @@ impl Did {
     pub fn join(&self, reference: &str) -> Result<DidUrl> {
         let (path, _, _) = parts(reference);
         if path.starts_with("//") {
-            return Err(Error::new(Reason::BadDid, "a reference names an authority, and no DID URL has one"));
+            return Err(Error::new(
+                Reason::BadDid,
+                "the reference names an authority, which a DID URL cannot have",
+            ));
         }
         // A colon in the first segment ends a scheme (RFC 3986, §4.2).
         let absolute = path.split('/').next().is_some_and(|first| first.contains(':'));
@@ -167,7 +170,7 @@ impl FromStr for Did {
 
     fn from_str(text: &str) -> Result<Self> {
         let refused =
-            |why: &str| Error::new(Reason::BadDid, format_args!("not a DID that is known here: {why}"));
+            |why: &str| Error::new(Reason::BadDid, format_args!("not a DID of a known method: {why}"));
         if text.len() > MAX_LEN {
             return Err(refused("it is too long"));
         }
@@ -186,10 +189,9 @@ impl FromStr for Did {
                 VerifyingKey::from_multikey(id)
                     .map_err(|_| refused("its key is not a Multikey of ML-DSA in base u"))?;
             }
-            "web" => web(id).ok_or_else(|| refused("its host or path is not that of an HTTPS address"))?,
-            _ => {
-                generic(method, id).ok_or_else(|| refused("it has another syntax than DID Core 1.0, §3.1"))?
-            }
+            "web" => web(id).ok_or_else(|| refused("its host or path is not valid in an HTTPS address"))?,
+            _ => generic(method, id)
+                .ok_or_else(|| refused("it does not follow the syntax of DID Core 1.0, §3.1"))?,
         }
         Ok(Self(text.into()))
     }
@@ -268,7 +270,7 @@ impl DidUrl {
     pub fn of_key(text: &str) -> Result<Self> {
         let url: Self = text.parse()?;
         match url.fragment().is_empty() {
-            true => Err(Error::new(Reason::BadDid, "the URL of a key has a fragment")),
+            true => Err(Error::new(Reason::BadDid, "the URL of a key must have a fragment")),
             false => Ok(url),
         }
     }
@@ -346,7 +348,7 @@ impl FromStr for DidUrl {
         if rest.len() > MAX_LEN || !plain {
             return Err(Error::new(
                 Reason::BadDid,
-                "what follows the DID is too long, or no path, query and fragment",
+                "the part after the DID is too long or is not a path, query and fragment",
             ));
         }
         Ok(Self { did: did.parse()?, rest: rest.into() })

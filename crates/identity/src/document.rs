@@ -140,7 +140,10 @@ impl DidDocument {
             let mut urls = BTreeSet::new();
             let entries = array(&json, relationship.name())?;
             if entries.is_empty() && json.contains_key(relationship.name()) {
-                return Err(bad(format_args!("{} names no key (DID Core 1.0, §5.3)", relationship.name())));
+                return Err(bad(format_args!(
+                    "{} lists an entry that is not a key (DID Core 1.0, §5.3)",
+                    relationship.name()
+                )));
             }
             for entry in entries {
                 let url = match entry {
@@ -168,12 +171,12 @@ impl DidDocument {
         if !linked && !media_type.eq_ignore_ascii_case(DID_JSON) {
             return Err(Error::new(
                 Reason::BadType,
-                format_args!("{media_type:?} is no representation of a DID document that is known here"),
+                format_args!("{media_type:?} is not a known representation of a DID document"),
             ));
         }
         let object = json::parse_object(text, MAX_DOCUMENT)?;
         if linked && !object.contains_key("@context") {
-            return Err(bad("a DID document in JSON-LD has a context (DID Core 1.0, §6.3.1)"));
+            return Err(bad("a DID document in JSON-LD must have a context (DID Core 1.0, §6.3.1)"));
         }
         Self::from_json(object)
     }
@@ -384,14 +387,14 @@ impl DidDocument {
     }
 
     fn add(&mut self, method: &Value) -> Result<DidUrl> {
-        let method = method.as_object().ok_or_else(|| bad("a verification method is an object"))?;
+        let method = method.as_object().ok_or_else(|| bad("a verification method must be an object"))?;
         let id = self.id.join(text(method, "id")?)?;
         let controller = text(method, "controller")?.parse()?;
         let time = |name: &str| method.get(name).map(|_| text(method, name)?.parse()).transpose();
         let (expires, revoked) = (time("expires")?, time("revoked")?);
         let kind = text(method, "type")?;
         if method.contains_key("publicKeyJwk") && method.contains_key("publicKeyMultibase") {
-            return Err(bad("a verification method holds one key in one form"));
+            return Err(bad("a verification method must hold one key in one form"));
         }
         let key = match (kind, method.get("publicKeyJwk"), method.get("publicKeyMultibase")) {
             ("JsonWebKey", Some(Value::Object(jwk)), None) => jwk_key(jwk)?,
@@ -457,14 +460,17 @@ fn leaf_key(jwk: &Map<String, Value>) -> Option<Key> {
 }
 
 fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {
-    object.get(name).and_then(Value::as_str).ok_or_else(|| bad(format_args!("the text {name:?} is missing")))
+    object
+        .get(name)
+        .and_then(Value::as_str)
+        .ok_or_else(|| bad(format_args!("the string {name:?} is missing")))
 }
 
 fn array<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a [Value]> {
     match object.get(name) {
         None => Ok(&[]),
         Some(Value::Array(items)) => Ok(items),
-        Some(_) => Err(bad(format_args!("{name:?} is a list"))),
+        Some(_) => Err(bad(format_args!("{name:?} must be a list"))),
     }
 }
 
@@ -484,7 +490,7 @@ fn context(json: &Map<String, Value>) -> Result<()> {
     let known = [CONTEXT, "https://www.w3.org/ns/did/v1.1", "https://www.w3.org/ns/cid/v1"];
     match first.and_then(Value::as_str).is_some_and(|first| known.contains(&first)) {
         true => Ok(()),
-        false => Err(bad("the first context of a DID document is that of DID Core")),
+        false => Err(bad("the first context of a DID document must be that of DID Core")),
     }
 }
 
@@ -494,9 +500,9 @@ fn controllers(json: &Map<String, Value>) -> Result<()> {
         None => Ok(()),
         Some(Value::String(controller)) => controller.parse::<Did>().map(drop),
         Some(Value::Array(all)) if !all.is_empty() => all.iter().try_for_each(|one| {
-            one.as_str().ok_or_else(|| bad("a controller is a DID"))?.parse::<Did>().map(drop)
+            one.as_str().ok_or_else(|| bad("a controller must be a DID"))?.parse::<Did>().map(drop)
         }),
-        Some(_) => Err(bad("a controller is a DID or a list of them")),
+        Some(_) => Err(bad("a controller must be a DID or a list of DIDs")),
     }
 }
 
@@ -505,7 +511,7 @@ fn also_known_as(json: &Map<String, Value>) -> Result<()> {
     let mut seen = BTreeSet::new();
     array(json, "alsoKnownAs")?.iter().try_for_each(|name| match name.as_str() {
         Some(name) if is_uri(name) && seen.insert(name) => Ok(()),
-        _ => Err(bad("alsoKnownAs is a set of URIs")),
+        _ => Err(bad("alsoKnownAs must be a set of URIs")),
     })
 }
 
@@ -513,13 +519,13 @@ fn also_known_as(json: &Map<String, Value>) -> Result<()> {
 fn services(did: &Did, json: &Map<String, Value>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for service in array(json, "service")? {
-        let service = service.as_object().ok_or_else(|| bad("a service is an object"))?;
+        let service = service.as_object().ok_or_else(|| bad("a service must be an object"))?;
         let id = text(service, "id")?;
         let relative = id.starts_with('#');
         if !(relative || is_uri(id))
             || !seen.insert(if relative { format!("{did}{id}") } else { id.to_owned() })
         {
-            return Err(bad("the id of a service is a URI of its own"));
+            return Err(bad("the id of a service must be a unique URI"));
         }
         let of_text = |value: &Value| match value {
             Value::String(_) => true,
@@ -527,7 +533,7 @@ fn services(did: &Did, json: &Map<String, Value>) -> Result<()> {
             _ => false,
         };
         if !service.get("type").is_some_and(of_text) {
-            return Err(bad("the type of a service is a text or a list of them"));
+            return Err(bad("the type of a service must be a string or a list of strings"));
         }
         let endpoint = |value: &Value| match value {
             Value::String(uri) => is_uri(uri),
@@ -540,7 +546,7 @@ fn services(did: &Did, json: &Map<String, Value>) -> Result<()> {
             None => false,
         };
         if !valid {
-            return Err(bad("the endpoint of a service is a URI, an object, or a list of these"));
+            return Err(bad("the endpoint of a service must be a URI, an object or a list of these"));
         }
     }
     Ok(())

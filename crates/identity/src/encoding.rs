@@ -27,7 +27,10 @@ pub(crate) fn multibase(bytes: &[u8]) -> String {
 /// The bytes of a multibase text with base `u`.
 pub(crate) fn from_multibase(text: &str, max_len: usize) -> Result<Vec<u8>> {
     let digits = text.strip_prefix('u').ok_or_else(|| {
-        Error::new(Reason::BadEncoding, "multibase here is base64url without padding: it begins with u")
+        Error::new(
+            Reason::BadEncoding,
+            "the multibase value is not base64url without padding: it must begin with u",
+        )
     })?;
     decode(digits, max_len)
 }

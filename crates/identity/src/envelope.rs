@@ -69,7 +69,7 @@ impl Envelope {
             ..=MAX_TOKEN => Ok(token),
             len => Err(Error::new(
                 Reason::TooLarge,
-                format_args!("a credential of {len} characters, at most {MAX_TOKEN} are read"),
+                format_args!("the credential has {len} characters; the limit is {MAX_TOKEN}"),
             )),
         }
     }
@@ -92,7 +92,7 @@ impl Envelope {
         };
         let id = text(take("id")?, "id")?;
         if !crate::document::is_uri(&id) {
-            return Err(bad("the id of a credential is a URI"));
+            return Err(bad("the id of a credential must be a URI"));
         }
         let issuer = text(take("issuer")?, "issuer")?.parse()?;
         let from: Timestamp = text(take("validFrom")?, "validFrom")?.parse()?;
@@ -111,7 +111,7 @@ impl Envelope {
             return Err(lacks(form.member));
         };
         if let Some(name) = object.keys().chain(subject.keys()).next() {
-            return Err(bad(format_args!("a credential of this kind has no member {name:?}")));
+            return Err(bad(format_args!("a credential of this kind has an unknown member {name:?}")));
         }
         if until < from {
             return Err(bad("the credential ends before it begins"));

@@ -37,8 +37,8 @@ impl Jws {
     /// As [`Jws::sign`].
     pub fn sign_detached(key: &SigningKey, header: Map<String, Value>, payload: &[u8]) -> Result<String> {
         let compact = Self::sign(key, header, payload)?;
-        let (input, signature) = compact.rsplit_once('.').expect("a compact JWS has two dots");
-        let (header, _) = input.split_once('.').expect("a compact JWS has two dots");
+        let (input, signature) = compact.rsplit_once('.').expect("a compact JWS must have two dots");
+        let (header, _) = input.split_once('.').expect("a compact JWS must have two dots");
         Ok(format!("{header}..{signature}"))
     }
 
@@ -63,7 +63,7 @@ impl Jws {
     pub fn parse_detached(token: &str, payload: &[u8], max_len: usize) -> Result<Self> {
         let (header, empty, signature) = split(token, max_len)?;
         if !empty.is_empty() {
-            return Err(Error::new(Reason::BadForm, "the payload of a detached JWS stands elsewhere"));
+            return Err(Error::new(Reason::BadForm, "the payload of a detached JWS must be supplied"));
         }
         let input = format!("{header}.{}", encoding::encode(payload));
         Self::read(header, payload.to_vec(), input, signature)
@@ -73,13 +73,13 @@ impl Jws {
         let header = json::parse_object(&encoding::decode(header, MAX_HEADER)?, MAX_HEADER)?;
         let name = header.get("alg").and_then(Value::as_str);
         let algorithm = Algorithm::from_jose(
-            name.ok_or_else(|| Error::new(Reason::BadAlgorithm, "a JWS names its algorithm in alg"))?,
+            name.ok_or_else(|| Error::new(Reason::BadAlgorithm, "a JWS must name its algorithm in alg"))?,
         )?;
         for name in ["crit", "b64", "jwk", "jku", "x5u", "x5c"] {
             if header.contains_key(name) {
                 return Err(Error::new(
                     Reason::BadForm,
-                    format_args!("the header parameter {name:?} is not allowed here"),
+                    format_args!("the header parameter {name:?} is not permitted"),
                 ));
             }
         }
@@ -87,7 +87,7 @@ impl Jws {
         if signature.len() != algorithm.signature_len() {
             return Err(Error::new(
                 Reason::BadSignature,
-                "the signature has another length than those of its algorithm",
+                "the length of the signature is not that of its algorithm",
             ));
         }
         Ok(Self { header, algorithm, payload, signing_input, signature })
@@ -128,7 +128,7 @@ impl Jws {
         match bare.eq_ignore_ascii_case(expected) {
             true => Ok(()),
             false => {
-                Err(Error::new(Reason::BadType, format_args!("typ is {found:?}, {expected:?} was expected")))
+                Err(Error::new(Reason::BadType, format_args!("typ is {found:?}, expected {expected:?}")))
             }
         }
     }
@@ -142,16 +142,13 @@ impl Jws {
             Some(Value::String(found)) if found.eq_ignore_ascii_case(cty) => {}
             Some(found) => {
                 let found = found.as_str().unwrap_or("not a text");
-                return Err(Error::new(
-                    Reason::BadType,
-                    format_args!("cty is {found:?}, {cty:?} was expected"),
-                ));
+                return Err(Error::new(Reason::BadType, format_args!("cty is {found:?}, expected {cty:?}")));
             }
         }
         match self.algorithm {
             Algorithm::MlDsa65 | Algorithm::MlDsa87 => Ok(()),
             Algorithm::MlDsa44 => {
-                Err(Error::new(Reason::BadAlgorithm, "tokens are signed with ML-DSA-65 or ML-DSA-87"))
+                Err(Error::new(Reason::BadAlgorithm, "tokens must be signed with ML-DSA-65 or ML-DSA-87"))
             }
         }
     }
@@ -175,7 +172,7 @@ impl Jws {
         if key.algorithm() != self.algorithm {
             return Err(Error::new(
                 Reason::BadAlgorithm,
-                format_args!("the header names {}, the key is one of {}", self.algorithm, key.algorithm()),
+                format_args!("the header names {}, but the key is of {}", self.algorithm, key.algorithm()),
             ));
         }
         key.verify(b"", self.signing_input.as_bytes(), &self.signature)
@@ -197,13 +194,13 @@ fn split(token: &str, max_len: usize) -> Result<(&str, &str, &str)> {
     if token.len() > max_len {
         return Err(Error::new(
             Reason::TooLarge,
-            format_args!("a JWS of {} characters, at most {max_len} are read", token.len()),
+            format_args!("the JWS has {} characters; the limit is {max_len}", token.len()),
         ));
     }
     let mut parts = token.split('.');
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
         (Some(header), Some(payload), Some(signature), None) => Ok((header, payload, signature)),
-        _ => Err(Error::new(Reason::BadForm, "a compact JWS has three parts with dots between them")),
+        _ => Err(Error::new(Reason::BadForm, "a compact JWS must have three parts with dots between them")),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn parse(text: &[u8], max_len: usize) -> Result<Value> {
     if text.len() > max_len {
         return Err(Error::new(
             Reason::TooLarge,
-            format_args!("{} bytes of JSON, at most {max_len} are read", text.len()),
+            format_args!("the JSON has {} bytes; the limit is {max_len}", text.len()),
         ));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -45,7 +45,7 @@ pub fn parse(text: &[u8], max_len: usize) -> Result<Value> {
 pub fn parse_object(text: &[u8], max_len: usize) -> Result<Map<String, Value>> {
     match parse(text, max_len)? {
         Value::Object(object) => Ok(object),
-        _ => Err(Error::new(Reason::BadForm, "a JSON object was expected")),
+        _ => Err(Error::new(Reason::BadForm, "expected a JSON object")),
     }
 }
 

@@ -44,7 +44,7 @@ impl FromStr for Suite {
         [Self::Default, Self::Cnsa2]
             .into_iter()
             .find(|suite| suite.name() == name)
-            .ok_or_else(|| Error::new(Reason::BadForm, format_args!("there is no suite {name:?}")))
+            .ok_or_else(|| Error::new(Reason::BadForm, format_args!("unknown suite {name:?}")))
     }
 }
 
@@ -244,7 +244,8 @@ impl FromStr for Path {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let refused = || Error::new(Reason::BadPath, "a path is m/ROLE' or m/ROLE'/INDEX', roles 0 to 7");
+        let refused =
+            || Error::new(Reason::BadPath, "a path must be m/ROLE' or m/ROLE'/INDEX', with roles 0 to 7");
         let mut steps = text.strip_prefix("m/").ok_or_else(refused)?.split('/');
         let mut step = || steps.next().map(|step| hardened(step).ok_or_else(refused)).transpose();
         let role = step()?.and_then(|role| u8::try_from(role).ok()).filter(|role| *role <= 7);

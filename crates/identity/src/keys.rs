@@ -74,7 +74,7 @@ impl Algorithm {
     /// [`Reason::BadAlgorithm`] for all others.
     pub fn from_jose(name: &str) -> Result<Self> {
         Self::ALL.into_iter().find(|algorithm| algorithm.jose() == name).ok_or_else(|| {
-            Error::new(Reason::BadAlgorithm, format_args!("the algorithm {name:?} is not allowed here"))
+            Error::new(Reason::BadAlgorithm, format_args!("the algorithm {name:?} is not permitted"))
         })
     }
 }
@@ -226,7 +226,7 @@ fn check_use(jwk: &Map<String, Value>) -> Result<()> {
         None => {}
         Some(Value::String(name)) if name == "sig" => {}
         Some(Value::String(_)) => return wrong("use"),
-        Some(_) => return Err(bad("the use of a JWK is a text")),
+        Some(_) => return Err(bad("the use of a JWK must be a string")),
     }
     let Some(operations) = jwk.get("key_ops") else { return Ok(()) };
     let operations = operations.as_array().map_or(&[][..], Vec::as_slice);

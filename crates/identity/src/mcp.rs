@@ -42,12 +42,12 @@ pub fn call(method: &str, params: &Map<String, Value>) -> Result<Call> {
     let name = match rest.remove(named_by) {
         None => String::new(),
         Some(Value::String(name)) => name,
-        Some(_) => return Err(bad(format_args!("{named_by:?} is a text"))),
+        Some(_) => return Err(bad(format_args!("{named_by:?} must be a string"))),
     };
     let arguments = match rest.remove("arguments") {
         None => Map::new(),
         Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(bad("the arguments of a call are an object")),
+        Some(_) => return Err(bad("the arguments of a call must be an object")),
     };
     Ok(Call { method: method.into(), name, arguments, params: rest })
 }
@@ -142,30 +142,30 @@ pub fn verify(
 
 /// The members of a proof that belong to the action, its signature, and what is beside it.
 fn read(proof: &Value) -> Result<(Map<String, Value>, String, Evidence)> {
-    let mut proof = proof.as_object().cloned().ok_or_else(|| bad("a proof is an object"))?;
+    let mut proof = proof.as_object().cloned().ok_or_else(|| bad("a proof must be an object"))?;
     let Some(Value::String(token)) = proof.remove("jws") else {
-        return Err(bad("a proof has its signature in \"jws\""));
+        return Err(bad("a proof must have its signature in \"jws\""));
     };
     let mut tokens = |name: &str, most: usize| match proof.remove(name) {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) if items.len() > most => Err(Error::new(
             Reason::TooDeep,
-            format_args!("{} entries in {name:?}, at most {most}", items.len()),
+            format_args!("{name:?} has {} entries; the limit is {most}", items.len()),
         )),
         Some(Value::Array(items)) => items
             .into_iter()
             .map(|item| match item {
                 Value::String(token) => Ok(token),
-                _ => Err(bad(format_args!("{name:?} is a list of texts"))),
+                _ => Err(bad(format_args!("{name:?} must be a list of strings"))),
             })
             .collect(),
-        Some(_) => Err(bad(format_args!("{name:?} is a list of texts"))),
+        Some(_) => Err(bad(format_args!("{name:?} must be a list of strings"))),
     };
     let evidence =
         Evidence { chain: tokens("chain", MAX_LINKS)?, approvals: tokens("approvals", MAX_APPROVALS)? };
     let known = ["v", "aud", "iat", "exp", "nonce", "delegation"];
     match proof.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(bad(format_args!("a proof has no member {name:?}"))),
+        Some(name) => Err(bad(format_args!("a proof has an unknown member {name:?}"))),
         None => Ok((proof, token, evidence)),
     }
 }
@@ -262,9 +262,9 @@ fn meta_mut(object: &mut Map<String, Value>) -> Result<&mut Map<String, Value>> 
         .entry("_meta")
         .or_insert_with(|| Map::new().into())
         .as_object_mut()
-        .ok_or_else(|| bad("_meta is an object"))
+        .ok_or_else(|| bad("_meta must be an object"))
 }
 
 fn bad_receipt(member: &str) -> Error {
-    bad(format_args!("a receipt has v, action, iat and jws, and nothing else: {member:?}"))
+    bad(format_args!("a receipt must have v, action, iat and jws and no other member: {member:?}"))
 }

@@ -79,7 +79,10 @@ impl FromStr for ObjectId {
 
     fn from_str(text: &str) -> Result<Self> {
         let bad = || {
-            Error::new(Reason::BadForm, "the name of an object is b3: and 64 lower-case hexadecimal digits")
+            Error::new(
+                Reason::BadForm,
+                "the name of an object must be b3: and 64 lower-case hexadecimal digits",
+            )
         };
         let digits = text.strip_prefix(PREFIX).ok_or_else(bad)?.as_bytes();
         let value = |digit: u8| match digit {
@@ -191,13 +194,13 @@ impl Manifest {
     pub fn load(id: &ObjectId, objects: &impl Objects, max_len: u64) -> Result<Vec<u8>> {
         let object = |id: &ObjectId| {
             let found = objects.get(id)?;
-            found.ok_or_else(|| Error::new(Reason::WrongHash, format_args!("there is no object {id}")))
+            found.ok_or_else(|| Error::new(Reason::WrongHash, format_args!("object {id} does not exist")))
         };
         let manifest = Self::parse(&object(id)?)?;
         if manifest.size > max_len {
             return Err(Error::new(
                 Reason::TooLarge,
-                format_args!("{} bytes of memory, at most {max_len} are wanted", manifest.size),
+                format_args!("the content has {} bytes; the limit is {max_len}", manifest.size),
             ));
         }
         let mut bytes = Vec::new();
@@ -205,7 +208,7 @@ impl Manifest {
             let chunk = object(id)?;
             let left = manifest.size - (index * MAX_OBJECT) as u64;
             if chunk.len() as u64 != left.min(MAX_OBJECT as u64) {
-                return Err(bad("an object has another length than its place demands"));
+                return Err(bad("an object has the wrong length for its place"));
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -223,9 +226,11 @@ impl Manifest {
         let chunks =
             object.get("chunks").and_then(Value::as_array).ok_or_else(|| bad("the chunks are missing"))?;
         if chunks.len() > MAX_CHUNKS || chunks.len() as u64 != size.div_ceil(MAX_OBJECT as u64) {
-            return Err(bad("the number of chunks is not that of the size"));
+            return Err(bad("the number of chunks does not fit the size"));
         }
-        let chunks = chunks.iter().map(|id| id.as_str().ok_or_else(|| bad("a chunk is a name"))?.parse());
+        let chunks = chunks
+            .iter()
+            .map(|id| id.as_str().ok_or_else(|| bad("a chunk must be named by a string"))?.parse());
         let manifest = Self { size, chunks: chunks.collect::<Result<_>>()? };
         if manifest.to_json()? == text { Ok(manifest) } else { Err(bad("it is not in its canonical form")) }
     }

@@ -65,17 +65,17 @@ pub fn from_words(text: &str) -> Result<MasterSeed> {
     }
     let lower = Zeroizing::new(text.to_ascii_lowercase());
     let mnemonic = Mnemonic::parse_in_normalized(Language::English, &lower).map_err(|error| match error {
-        bip39::Error::UnknownWord(index) => bad(&format_args!("word {} is not of the list", index + 1)),
+        bip39::Error::UnknownWord(index) => bad(&format_args!("word {} is not in the list", index + 1)),
         bip39::Error::InvalidChecksum => {
-            bad(&"the checksum does not fit: a word is wrong, or two are exchanged")
+            bad(&"the checksum does not fit: a word is wrong or two words are exchanged")
         }
-        _ => bad(&"there are not 24 words"),
+        _ => bad(&"expected 24 words"),
     })?;
     let (entropy, len) = mnemonic.to_entropy_array();
     let entropy = Secret::new(entropy);
     match entropy.expose().first_chunk() {
         Some(seed) if len == 32 => Ok(MasterSeed::from_bytes(seed)),
-        _ => Err(bad(&"there are not 24 words")),
+        _ => Err(bad(&"expected 24 words")),
     }
 }
 

@@ -84,7 +84,7 @@ pub fn dereference(resolver: &dyn Resolver, url: &str, accept: Option<&str>, now
             return Ok(whole);
         }
         let named = document.part(&url).ok_or_else(|| {
-            (NOT_FOUND, Error::new(Reason::UnknownKey, format_args!("the document has nothing under {url}")))
+            (NOT_FOUND, Error::new(Reason::UnknownKey, format_args!("the document has no entry {url}")))
         })?;
         let mut part = named.clone();
         // In JSON-LD a part means what the contexts of its document say.
@@ -132,7 +132,7 @@ pub(crate) fn represented(document: &DidDocument, accept: Option<&str>) -> Resul
             DID_JSON
         }
         () => {
-            let why = format_args!("the document is not to be had as {:?}", accept.unwrap_or_default());
+            let why = format_args!("the document is not available as {:?}", accept.unwrap_or_default());
             return Err(("representationNotSupported", Error::new(Reason::BadType, why)));
         }
     };
@@ -170,7 +170,7 @@ fn version_time(query: &str) -> crate::Result<()> {
         let text = percent_decode_str(value).decode_utf8_lossy();
         match text.parse::<Timestamp>()?.to_string() == text {
             true => Ok(()),
-            false => Err(Error::new(Reason::BadTime, "versionTime is in UTC and has no fraction")),
+            false => Err(Error::new(Reason::BadTime, "versionTime must be in UTC without a fraction")),
         }
     })
 }

@@ -79,7 +79,7 @@ impl CardStore {
             if contradiction {
                 return Err(Error::new(
                     Reason::BrokenChain,
-                    format_args!("two cards of one number of {}", log.did()),
+                    format_args!("there are two different cards with one number of {}", log.did()),
                 ));
             }
             if known.cards().len() > log.cards().len() {
@@ -151,7 +151,7 @@ impl<F: Fetch, R: Resolver> Resolver for Web<F, R> {
             true => Ok(Arc::new(document)),
             false => Err(Error::new(
                 Reason::NotBound,
-                format_args!("at the address of {did} is the document of {}", document.id()),
+                format_args!("the document at the address of {did} is of {}", document.id()),
             )),
         }
     }

@@ -228,7 +228,7 @@ fn check_lifetime(expires: Timestamp, now: Timestamp) -> Result<()> {
     if expires < now || expires.since(now) > MAX_LIFETIME {
         return Err(Error::new(
             Reason::BadTime,
-            format_args!("a payload ends at most {MAX_LIFETIME} seconds from now, not at {expires}"),
+            format_args!("a payload must expire at most {MAX_LIFETIME} seconds from now, not at {expires}"),
         ));
     }
     Ok(())
@@ -385,7 +385,7 @@ fn decrypt(recipient: &Agent, envelope: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         return Err(bad());
     }
     if fields.array() != Some([suite_byte(recipient.suite())]) {
-        return Err(Error::new(Reason::BadAlgorithm, "it was sealed with the other suite"));
+        return Err(Error::new(Reason::BadAlgorithm, "it was sealed for the other suite"));
     }
     let enc = match recipient.suite() {
         Suite::Default => fields.take(xwing::CIPHERTEXT_LEN),
@@ -426,7 +426,7 @@ fn decrypt(recipient: &Agent, envelope: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
             return Ok(plaintext);
         }
     }
-    Err(Error::new(Reason::CannotOpen, "it was sealed to another key, or changed"))
+    Err(Error::new(Reason::CannotOpen, "it was sealed to another key or was changed"))
 }
 
 /// The cipher of the default suite.
@@ -437,7 +437,7 @@ fn exported<A: hpke::Aead>(context: &hpke::Context<HkdfSha256, A>) -> XChaCha20P
 }
 
 fn too_large() -> Error {
-    Error::new(Reason::TooLarge, "the payload is longer than one can be")
+    Error::new(Reason::TooLarge, "the payload exceeds the limit")
 }
 
 #[cfg(test)]

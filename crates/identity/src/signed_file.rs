@@ -111,7 +111,7 @@ impl FileSignature {
         if matches!(file.hash, Hash::Sha384(_)) != (agent.suite() == Suite::Cnsa2) {
             return Err(Error::new(
                 Reason::BadForm,
-                "the file was hashed for another suite than the signer's",
+                "the file was hashed for a suite other than the signer's",
             ));
         }
         let (hash, size) = file.finish();
@@ -131,7 +131,7 @@ impl FileSignature {
     pub fn parse(token: &str) -> Result<Self> {
         let jws = Jws::parse(token, MAX_TOKEN)?;
         jws.expect_type(TYPE)?;
-        let bad = || Error::new(Reason::BadForm, "the claims are v: 1, hash, size and iat, and no other");
+        let bad = || Error::new(Reason::BadForm, "the claims must be v: 1, hash, size and iat and no other");
         let claims = json::parse_object(jws.payload_unverified(), MAX_TOKEN)?;
         let number = |name: &str| claims.get(name).and_then(Value::as_u64).ok_or_else(bad);
         let hash = claims.get("hash").and_then(Value::as_str).ok_or_else(bad)?;

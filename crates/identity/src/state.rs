@@ -82,7 +82,7 @@ impl Agent {
                 .map_err(|_| ()),
         }
         .map_err(|()| {
-            Error::new(Reason::CannotOpen, "the state was changed, or is of another agent or label")
+            Error::new(Reason::CannotOpen, "the state was changed, or belongs to another agent or label")
         })?;
         Ok(state)
     }

@@ -45,11 +45,14 @@ impl Timestamp {
         if let Some(from) = from.filter(|from| self < *from) {
             return Err(Error::new(
                 Reason::NotYetValid,
-                format_args!("{what} begins at {from}, it is {self}"),
+                format_args!("{what} is valid from {from}; it is now {self}"),
             ));
         }
         if let Some(until) = until.filter(|until| self > *until) {
-            return Err(Error::new(Reason::Expired, format_args!("{what} ended at {until}, it is {self}")));
+            return Err(Error::new(
+                Reason::Expired,
+                format_args!("{what} expired at {until}; it is now {self}"),
+            ));
         }
         Ok(())
     }
@@ -63,7 +66,9 @@ impl Timestamp {
         match self.after(tolerance) < made {
             true => Err(Error::new(
                 Reason::NotYetValid,
-                format_args!("{what} begins at {made}, it is {self}; clocks may differ by {tolerance} s"),
+                format_args!(
+                    "{what} is valid from {made}; it is now {self}, and clocks may differ by {tolerance} s"
+                ),
             )),
             false => Ok(()),
         }
@@ -94,7 +99,7 @@ impl FromStr for Timestamp {
             .and_then(|time| u64::try_from(time.unix_timestamp()).ok())
             .filter(|seconds| *seconds <= LAST)
             .map(Self)
-            .ok_or_else(|| Error::new(Reason::BadTime, "not a time of RFC 3339 with an offset, from 1970 on"))
+            .ok_or_else(|| Error::new(Reason::BadTime, "not an RFC 3339 time with an offset, from 1970 on"))
     }
 }
 

@@ -80,7 +80,7 @@ impl Cards {
         let did = log.did().clone();
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         if !inner.hashes.contains_key(&did) && inner.hashes.len() >= self.capacity {
-            let full = format!("no room for cards of more than {} DIDs", self.capacity);
+            let full = format!("the store of cards is full ({} DIDs)", self.capacity);
             return Err(Error::Cards(gambeson_identity::Error::new(Why::CacheFull, full)));
         }
         inner.store.add(log).map_err(Error::Cards)?;
@@ -146,7 +146,7 @@ impl Cards {
         if let Some(at) = at {
             let holds = holding(log, at).filter(|holding| holding.version() == shown.version());
             if holds.is_none() {
-                let what = format!("card {} of {did} is not the one that holds at {at}", shown.version());
+                let what = format!("card {} of {did} is not the valid card at {at}", shown.version());
                 return Err(Refusal::new(Reason::StaleCard, what).into());
             }
         }
@@ -156,7 +156,7 @@ impl Cards {
             _ => Refusal::new(Reason::UnlistedKey, error.detail()),
         })?;
         if listed.1 != key {
-            let what = format!("card {} of {did} lists another key than the leaf's", shown.version());
+            let what = format!("card {} of {did} does not list the leaf's key", shown.version());
             return Err(Refusal::new(Reason::UnlistedKey, what).into());
         }
         Ok(())
@@ -179,16 +179,17 @@ impl Cards {
         let (url, _) = shown.document().group_key(role, shown.validity().0).ok()?;
         let key = url.fragment();
         match newest.document().methods().find(|it| it.id() == url) {
-            None => Some(format!("card {} of {did} lists the leaf's key #{key} no more", newest.version())),
+            None => Some(format!("card {} of {did} no longer lists the leaf's key #{key}", newest.version())),
             Some(it) if it.revoked().is_some() => {
                 Some(format!("card {} of {did} revokes the leaf's key #{key}", newest.version()))
             }
             Some(it) if it.expires().is_some_and(|end| end < at) => {
-                Some(format!("the time of {did}'s key #{key} is over, and its leaf has no other"))
+                Some(format!("key #{key} of {did} has expired, and its leaf has no other"))
             }
-            Some(_) if shown.validity().1 < at => {
-                Some(format!("card {} of {did} is over, and its leaf names no newer one", shown.version()))
-            }
+            Some(_) if shown.validity().1 < at => Some(format!(
+                "card {} of {did} has expired, and its leaf names no newer card",
+                shown.version()
+            )),
             Some(_) => None,
         }
     }
@@ -228,7 +229,7 @@ impl Cards {
             return Err(wrong(&format_args!("the key #{} was revoked", url.fragment())).into());
         }
         let card = holding(log, issued)
-            .ok_or_else(|| wrong(&format_args!("no card of {} holds at {issued}", url.did())))?;
+            .ok_or_else(|| wrong(&format_args!("no card of {} was valid at {issued}", url.did())))?;
         let at = issued.max(card.validity().0);
         let key = card.document().key_for(url, Kind::JsonWebKey, Relationship::AssertionMethod, at);
         Ok(key.map_err(|error| wrong(&error))?.clone())

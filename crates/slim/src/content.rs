@@ -292,7 +292,7 @@ impl CommitEntry {
             (0, bytes)
         } else {
             let Peek { epoch, .. } = Peek::parse(&self.commit)
-                .map_err(|Malformed| Error::Malformed("a commit that names no epoch"))?;
+                .map_err(|Malformed| Error::Malformed("the commit names no epoch"))?;
             let chunks = surface.keep(blobs, &bytes).await?;
             let inner = Writer::default().u64(epoch).count(chunks.len());
             (1, inner.each(&chunks, |to, chunk| chunk.write(to)).finish())

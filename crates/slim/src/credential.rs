@@ -59,11 +59,12 @@ impl Credential {
     /// [`Reason::BadCredential`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let bad = |what: &str| Refusal::new(Reason::BadCredential, what);
-        let (did, card) =
-            bytes.split_last_chunk::<32>().ok_or_else(|| bad("a credential ends with the hash of a card"))?;
+        let (did, card) = bytes
+            .split_last_chunk::<32>()
+            .ok_or_else(|| bad("the credential does not end with the hash of a card"))?;
         let did = std::str::from_utf8(did).ok().and_then(|did| did.parse::<Did>().ok());
         let did = did.filter(|did| did.method() == gambeson_identity::Method::Gambeson);
-        let did = did.ok_or_else(|| bad("a credential begins with a did:gambeson"))?;
+        let did = did.ok_or_else(|| bad("the credential does not begin with a did:gambeson"))?;
         Ok(Self { did, card: CardHash(*card) })
     }
 }

@@ -40,11 +40,11 @@ impl Quota {
 impl fmt::Display for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Entries => "the channel has as many entries as it may have, and its members made no checkpoint behind which older ones could go",
-            Self::Bytes => "the channel's entries are as many bytes as they may be, and its members made no checkpoint behind which older ones could go",
-            Self::Channels => "there are as many channels as there may be",
-            Self::Store => "the store is as large as it may be",
-            Self::Dids => "there are as many DIDs with key packages as there may be",
+            Self::Entries => "the channel's log is full, and it has no checkpoint before which entries could be deleted",
+            Self::Bytes => "the channel's log has reached its limit of bytes, and it has no checkpoint before which entries could be deleted",
+            Self::Channels => "the limit of channels is reached",
+            Self::Store => "the store has reached its size limit",
+            Self::Dids => "the limit of DIDs with key packages is reached",
         })
     }
 }
@@ -139,35 +139,35 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoInstance => f.write_str("a name to listen on needs an instance"),
-            Self::FrameTooLarge(len) => write!(f, "a frame of {len} bytes; at most {MAX_FRAME} are carried"),
+            Self::NoInstance => f.write_str("a name to listen on needs an instance part"),
+            Self::FrameTooLarge(len) => write!(f, "the frame has {len} bytes; the limit is {MAX_FRAME}"),
             Self::EntryTooLarge(len) => {
-                write!(f, "an entry of {len} bytes; the log takes at most {MAX_ENTRY}")
+                write!(f, "the entry has {len} bytes; the limit is {MAX_ENTRY}")
             }
-            Self::IdTaken => f.write_str("another entry stands in the log under this id: append it under a new one"),
-            Self::BlobTooLarge(len) => write!(f, "a blob of {len} bytes; at most {MAX_BLOB} are kept"),
-            Self::BlobMismatch(id) => write!(f, "the store gave other bytes than those of blob {id}"),
+            Self::IdTaken => f.write_str("the log has another entry with this id: append it with a new id"),
+            Self::BlobTooLarge(len) => write!(f, "the blob has {len} bytes; the limit is {MAX_BLOB}"),
+            Self::BlobMismatch(id) => write!(f, "the store returned bytes that are not blob {id}"),
             Self::TooManyKeyPackages(most) => {
-                write!(f, "more key packages than the {most} that are kept of one DID")
+                write!(f, "more key packages than the limit of {most} for one DID")
             }
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Unresolved(needs) => {
                 let more = needs.len().saturating_sub(1);
                 let first = needs.first().map(ToString::to_string).unwrap_or_default();
-                write!(f, "not known here: {first}, and {more} more")
+                write!(f, "unknown: {first} and {more} more")
             }
             Self::Cards(error) => error.fmt(f),
-            Self::NoNode(asked) => write!(f, "no node of SLIM answers: {asked}"),
+            Self::NoNode(asked) => write!(f, "no SLIM node answers: {asked}"),
             Self::NodeOptions(reason) => f.write_str(reason),
-            Self::LinkBusy(limit) => write!(f, "no node of SLIM took it within {} s", limit.as_secs()),
+            Self::LinkBusy(limit) => write!(f, "no SLIM node accepted it within {} s", limit.as_secs()),
             Self::KeyPackageTooLarge(len) => {
-                write!(f, "a key package of {len} bytes; at most {MAX_KEY_PACKAGE} are kept")
+                write!(f, "the key package has {len} bytes; the limit is {MAX_KEY_PACKAGE}")
             }
-            Self::DidTooLong(len) => write!(f, "a DID of {len} bytes; at most {MAX_DID} are taken"),
+            Self::DidTooLong(len) => write!(f, "the DID has {len} bytes; the limit is {MAX_DID}"),
             Self::Full(quota) => fmt::Display::fmt(quota, f),
             Self::Malformed(what) => write!(f, "a frame for the delivery service is malformed: {what}"),
             Self::NotAllowed => {
-                f.write_str("the delivery service prunes by its own rules, not on request")
+                f.write_str("the delivery service deletes old entries by its own rules, not on request")
             }
             Self::Deadline(time) => write!(
                 f,
@@ -175,37 +175,40 @@ impl fmt::Display for Error {
             ),
             Self::Simulation(what) => f.write_str(what),
             Self::LinkClosed => f.write_str("the link is closed"),
-            Self::BadFrame => f.write_str("the bytes are no frame of this version"),
+            Self::BadFrame => f.write_str("the bytes are not a frame of this version"),
             Self::MessageTooLarge(len) => {
-                write!(f, "a message of {len} bytes; a channel carries at most {MAX_MESSAGE} in one")
+                write!(f, "the message has {len} bytes; the limit is {MAX_MESSAGE}")
             }
-            Self::TooLarge(len) => write!(f, "{len} bytes are more than a channel carries in one piece"),
+            Self::TooLarge(len) => write!(f, "{len} bytes exceed the limit of one piece"),
             Self::BlobMissing(id) => write!(f, "the store does not have blob {id}"),
             Self::BadStore => f.write_str("the store of the channels is damaged, or is another agent's"),
             Self::Store(cause) => {
-                write!(f, "what is kept of the channels cannot be read or written: {cause}")
+                write!(f, "the store of the channels cannot be read or written: {cause}")
             }
             Self::Over => f.write_str("this agent is no longer in the channel"),
             Self::Forked => f.write_str(
-                "two states of the channel were seen; decide which holds: `rejoin` takes the one that the log shows here",
+                "the channel is forked: two states were seen; `rejoin` accepts the state in the log",
             ),
-            Self::NotBridged(reason) => write!(f, "no bridge begins: {reason}"),
+            Self::NotBridged(reason) => write!(f, "the bridge cannot start: {reason}"),
             Self::NotLoopback(address) => {
-                write!(f, "{address} is not of this machine alone; a gateway listens on 127.0.0.1 or [::1]")
+                write!(f, "{address} is not a loopback address; the gateway listens on 127.0.0.1 or [::1]")
             }
             Self::NoGateway(cause) => write!(f, "the gateway cannot listen: {cause}"),
-            Self::BadToken => f.write_str("a token has 32 to 256 letters, digits, `-` or `_`"),
-            Self::NoReply(time) => write!(f, "no reply came in {time:?}"),
+            Self::BadToken => f.write_str("a token must have 32 to 256 letters, digits, `-` or `_`"),
+            Self::NoReply(time) => write!(f, "no reply was received within {time:?}"),
             Self::NoKeyPackage(did) => {
-                write!(f, "{did} has published no key package that can be used; its agent publishes them when it connects")
+                write!(
+                    f,
+                    "{did} has published no key package that can be used; its agent publishes them when it connects"
+                )
             }
-            Self::NoCard(did) => write!(f, "the place of the cards of {did} is unknown"),
-            Self::NoCheckpoint => f.write_str(
-                "the log has no checkpoint that is new enough; a member that is online makes one on request",
-            ),
-            Self::WorkLost => f.write_str("a call of the delivery service was lost"),
-            Self::NoRandomness => f.write_str("the system gives no randomness"),
-            Self::Service(cause) => write!(f, "the delivery service did not answer as it should: {cause}"),
+            Self::NoCard(did) => write!(f, "the location of the cards of {did} is unknown"),
+            Self::NoCheckpoint => {
+                f.write_str("the log has no recent checkpoint; a member that is online makes one on request")
+            }
+            Self::WorkLost => f.write_str("a request to the delivery service was lost"),
+            Self::NoRandomness => f.write_str("the operating system's random generator failed"),
+            Self::Service(cause) => write!(f, "the delivery service gave an invalid answer: {cause}"),
         }
     }
 }

@@ -181,10 +181,10 @@ impl Member {
         let (shared, vault) = (Shared::default(), Vault::default());
         let client = me.client(suite, cards, &shared, &vault, KEY_PACKAGE_LIFETIME)?;
         if policy.policy().former.is_some() {
-            return Err(Refusal::new(Reason::BadPolicy, "a channel begins with a first policy").into());
+            return Err(Refusal::new(Reason::BadPolicy, "a channel must begin with its first policy").into());
         }
         if policy.signer().did() != me.did() || policy.policy().role(me.did()) != Role::Owner {
-            let what = "who creates a channel is its owner, and signs its policy";
+            let what = "the creator of a channel must be its owner and sign its policy";
             return Err(Refusal::new(Reason::BadPolicySignature, what).into());
         }
         shared.begin(Some(now));
@@ -241,10 +241,10 @@ impl Member {
         let id = info.group_context().group_id.as_slice().try_into();
         let note = info.extensions().iter().find(|one| one.extension_type == NOTE_EXTENSION.into());
         Ok(Examined {
-            channel: ChannelId(id.map_err(|_| malformed("the group's id is not a channel's"))?),
+            channel: ChannelId(id.map_err(|_| malformed("the group id is not a channel id"))?),
             inviter: info.sender(),
             note: Bytes::copy_from_slice(
-                &note.ok_or_else(|| malformed("the Welcome has no note"))?.extension_data,
+                &note.ok_or_else(|| malformed("the Welcome lacks the channel's extension"))?.extension_data,
             ),
         })
     }
@@ -259,12 +259,12 @@ impl Member {
     ) -> Result<(&'static Suite, (Shared, Vault), mls_rs::Client<Config>, MlsMessage)> {
         let message = read(welcome)?;
         let MlsMessageDescription::Welcome { cipher_suite, .. } = message.description() else {
-            return Err(Refusal::new(Reason::Malformed, "another message than a Welcome").into());
+            return Err(Refusal::new(Reason::Malformed, "the message is not a Welcome").into());
         };
         let suite = me.suite(cipher_suite.into())?;
         // The suite of a Welcome stands outside of what is signed and encrypted, and those that differ in signatures alone open it alike.
         if suite.number() != kept.suite() {
-            let what = "the Welcome is of another suite than its key package";
+            let what = "the Welcome has another suite than its key package";
             return Err(Refusal::new(Reason::WrongSuite, what).into());
         }
         let (shared, vault) = (Shared::default(), Vault::default());
@@ -289,7 +289,7 @@ impl Member {
     ) -> Result<(Self, Bytes)> {
         let message = read(group_info)?;
         let info = message.as_group_info();
-        let info = info.ok_or_else(|| Refusal::new(Reason::Malformed, "another message than a GroupInfo"))?;
+        let info = info.ok_or_else(|| Refusal::new(Reason::Malformed, "the message is not a GroupInfo"))?;
         let suite = me.suite(info.group_context().cipher_suite.into())?;
         let (signature, bytes, tree) = beside(tree)?;
         me.verify_ahead(suite, bytes, &info.group_context().group_id);
@@ -297,7 +297,7 @@ impl Member {
             .roster()
             .members_iter()
             .find(|member| credential(&member.signing_identity).is_ok_and(|it| it.did == *me.did()))
-            .ok_or_else(|| Refusal::new(Reason::NotMember, format_args!("{} is no member", me.did())))?;
+            .ok_or_else(|| Refusal::new(Reason::NotMember, format_args!("{} is not a member", me.did())))?;
         let (shared, vault) = (Shared::default(), Vault::default());
         let client = me.client(suite, cards, &shared, &vault, KEY_PACKAGE_LIFETIME)?;
         shared.begin(Some(now));
@@ -328,7 +328,7 @@ impl Member {
         }
         if !forked && next.policy().version <= held.version {
             let what =
-                format!("version {} does not follow version {} here", next.policy().version, held.version);
+                format!("policy version {} does not follow version {}", next.policy().version, held.version);
             return Err(Refusal::new(Reason::OldPolicy, what).into());
         }
         let signer = next.signer().did();
@@ -387,7 +387,7 @@ impl Member {
                 Ok(Processed::Commit(changed))
             }
             ContentType::Application => self.take_application(parsed, at).map(Processed::Application),
-            _ => Err(Refusal::new(Reason::BadProposal, "commits hold their proposals here").into()),
+            _ => Err(Refusal::new(Reason::BadProposal, "commits must contain their proposals").into()),
         }
     }
 
@@ -415,11 +415,11 @@ impl Member {
             | MlsMessageDescription::PublicProtocolMessage { group_id, content_type, .. } => {
                 (group_id, content_type)
             }
-            _ => return Err(Refusal::new(Reason::Malformed, "another message than those of members").into()),
+            _ => return Err(Refusal::new(Reason::Malformed, "the message is not from a member").into()),
         };
         match group == self.group.group_id() {
             true => Ok(content),
-            false => Err(Refusal::new(Reason::OtherChannel, "a message of another channel").into()),
+            false => Err(Refusal::new(Reason::OtherChannel, "the message is of another channel").into()),
         }
     }
 
@@ -430,7 +430,7 @@ impl Member {
         let taken = group.process_incoming_message_with_time(message, MlsTime::from(at.0));
         let taken = settled(&self.shared, taken, Ok(()))?;
         let ReceivedMessage::Commit(taken) = taken else {
-            return Err(Refusal::new(Reason::Malformed, "another message than a commit").into());
+            return Err(Refusal::new(Reason::Malformed, "the message is not a commit").into());
         };
         let changed = self.changed(&taken)?;
         Ok((group, changed))
@@ -441,11 +441,11 @@ impl Member {
         let taken = self.group.process_incoming_message_with_time(message, MlsTime::from(at.0));
         self.written.received(epoch < self.epoch());
         let ReceivedMessage::ApplicationMessage(taken) = taken.map_err(|error| refused(&error))? else {
-            return Err(Refusal::new(Reason::Malformed, "another message than an application's").into());
+            return Err(Refusal::new(Reason::Malformed, "the message is not an application message").into());
         };
         // mls-rs refuses a sender of an earlier epoch whose leaf has another key by now.
         let sender = self.group.member_at_index(taken.sender_index);
-        let sender = sender.ok_or_else(|| Refusal::new(Reason::NotMember, "the sender is no member"))?;
+        let sender = sender.ok_or_else(|| Refusal::new(Reason::NotMember, "the sender is not a member"))?;
         let by = credential(&sender.signing_identity)?.did;
         let policy = self.policy_of(epoch);
         may_speak(policy, &by, taken.data(), &taken.authenticated_data)?;
@@ -473,7 +473,7 @@ impl Member {
         self.present()?;
         may_speak(self.policy.policy(), self.me.did(), data, authenticated_data)?;
         if self.written.sent() >= RESERVED {
-            let what = format!("{RESERVED} messages were sealed since the state was last asked for");
+            let what = format!("{RESERVED} messages were encrypted since the state was last stored");
             return Err(Refusal::new(Reason::Unwritten, what).into());
         }
         let sealed = self.group.encrypt_application_message(data, authenticated_data.to_vec());
@@ -590,7 +590,7 @@ impl Member {
     /// [`Reason::OtherIdentity`] for another agent; [`Reason::WrongSuite`] if the new card lists no key for the channel's suite.
     pub fn renew(&mut self, me: &Me) -> Result<()> {
         if me.did() != self.me.did() {
-            return Err(Refusal::new(Reason::OtherIdentity, "a member stays the same agent").into());
+            return Err(Refusal::new(Reason::OtherIdentity, "a member's DID cannot change").into());
         }
         me.suite(self.suite.number())?;
         // The group signs with the old key until the commit that brings the new card: its provider stays.
@@ -637,7 +637,7 @@ impl Member {
     fn present(&self) -> Result<()> {
         match self.removed {
             false => Ok(()),
-            true => Err(Refusal::new(Reason::Removed, "this member was removed").into()),
+            true => Err(Refusal::new(Reason::Removed, "this member was removed from the channel").into()),
         }
     }
 }
@@ -659,7 +659,10 @@ fn may_speak(policy: &Policy, did: &Did, data: &[u8], authenticated_data: &[u8])
         return Ok(());
     }
     if policy.role(did) == Role::Listener {
-        return Err(Refusal::new(Reason::Listener, format_args!("{did} only listens here")));
+        return Err(Refusal::new(
+            Reason::Listener,
+            format_args!("{did} is a listener here and may not send"),
+        ));
     }
     let whole = policy.lets_say(data.len());
     match mark.filter(|_| whole.is_err()).map(|_| Bundle::parse(Bytes::copy_from_slice(data))) {
@@ -706,12 +709,12 @@ fn joined_policy(group: &Group<Config>, signature: &str) -> Result<SignedPolicy>
     let policy = SignedPolicy::read(bytes, signature)?;
     if group.context().extensions != extensions(bytes)? || policy.policy().channel.0[..] != *group.group_id()
     {
-        return Err(Refusal::new(Reason::BadPolicy, "the group is not the channel of its policy").into());
+        return Err(Refusal::new(Reason::BadPolicy, "the policy of the group names another channel").into());
     }
     // Later ones were judged by the members of that time.
     let first = policy.policy().former.is_none();
     if first && policy.policy().role(policy.signer().did()) != Role::Owner {
-        let what = "an owner signs the first policy of a channel";
+        let what = "the first policy of a channel must be signed by an owner";
         return Err(Refusal::new(Reason::BadPolicySignature, what).into());
     }
     Ok(policy)
@@ -719,7 +722,7 @@ fn joined_policy(group: &Group<Config>, signature: &str) -> Result<SignedPolicy>
 
 /// Splits what [`Member::tree`] joined: the signature, the tree's bytes, the tree.
 pub(crate) fn beside(bytes: &[u8]) -> Result<(&str, &[u8], ExportedTree<'static>)> {
-    let bad = || Refusal::new(Reason::Malformed, "not a policy's signature and a tree");
+    let bad = || Refusal::new(Reason::Malformed, "not the signature of a policy and a ratchet tree");
     let (len, rest) = bytes.split_first_chunk::<2>().ok_or_else(bad)?;
     let (signature, tree) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len))).ok_or_else(bad)?;
     let signature = std::str::from_utf8(signature).map_err(|_| bad())?;

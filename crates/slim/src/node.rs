@@ -202,11 +202,11 @@ impl Node {
     pub async fn renew(&self, me: Me, log: &CardLog) -> Result<()> {
         let (shared, before) = (&self.shared, self.shared.present());
         if *me.did() != shared.did || *log.did() != shared.did {
-            return Err(Refusal::new(Reason::OtherIdentity, "a node stays that of one agent").into());
+            return Err(Refusal::new(Reason::OtherIdentity, "the node belongs to another agent").into());
         }
         let has = |card: &CardHash| log.cards().iter().any(|other| CardHash::of(other) == *card);
         if me.credential().card != CardHash::of(log.newest()) || !has(&before.me.credential().card) {
-            let what = "the log does not lead from the card that the node has to that of the agent";
+            let what = "the card log does not connect the node's card with the agent's";
             return Err(Refusal::new(Reason::StaleCard, what).into());
         }
         let present = Present::new(me, log);

@@ -68,7 +68,9 @@ impl FromStr for Role {
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
         let found = Self::ALL.into_iter().find(|role| role.name() == name);
-        found.ok_or_else(|| bad(format_args!("there is no role {name:?}")))
+        found.ok_or_else(|| {
+            bad(format_args!("unknown role {name:?} (expected owner, moderator, member or listener)"))
+        })
     }
 }
 
@@ -219,13 +221,13 @@ impl Policy {
         let object = json::parse_object(bytes, MAX_POLICY).map_err(bad)?;
         let fields = Fields(&object);
         if fields.number::<u64>("v")? != 1 {
-            return Err(bad("a policy of another format than 1"));
+            return Err(bad("the `format` of the policy is not 1"));
         }
         let roles =
-            object.get("roles").and_then(Value::as_object).ok_or_else(|| bad("roles are an object"))?;
+            object.get("roles").and_then(Value::as_object).ok_or_else(|| bad("`roles` must be an object"))?;
         let role_of = |(did, role): (&String, &Value)| {
             let did = did.parse::<Did>().map_err(bad)?;
-            Ok((did, role.as_str().ok_or_else(|| bad("a role is a text"))?.parse()?))
+            Ok((did, role.as_str().ok_or_else(|| bad("a role must be a string"))?.parse()?))
         };
         let policy = Self {
             channel: ChannelId(fields.hash("channel")?),
@@ -253,7 +255,7 @@ impl Policy {
         policy.check()?;
         match policy.to_bytes() == bytes {
             true => Ok(policy),
-            false => Err(bad("a policy has one spelling, and no other members")),
+            false => Err(bad("the policy is not in canonical form or has unknown members")),
         }
     }
 
@@ -265,7 +267,7 @@ impl Policy {
         self.check()?;
         let bytes = self.to_bytes();
         if bytes.len() > MAX_POLICY {
-            return Err(bad(format_args!("a policy has at most {MAX_POLICY} bytes")));
+            return Err(bad(format_args!("the policy is longer than {MAX_POLICY} bytes")));
         }
         let header = Map::from_iter([
             ("typ".to_owned(), Value::from(TYPE)),
@@ -280,19 +282,19 @@ impl Policy {
     fn check(&self) -> Result<(), Refusal> {
         const MOST: u64 = (1 << 53) - 1;
         if self.version == 0 || self.version > MOST || self.retention > MOST || self.issued.0 > MOST {
-            return Err(bad("numbers of a policy are at most 2^53 - 1, and its version at least 1"));
+            return Err(bad("numbers of a policy must be at most 2^53 - 1, and its version at least 1"));
         }
         if (self.version == 1) != self.former.is_none() {
-            return Err(bad("the first policy, and no other, follows none"));
+            return Err(bad("the first policy must follow none, and each other policy must follow one"));
         }
         if self.others > Role::Member {
-            return Err(bad("others are listeners or members"));
+            return Err(bad("`others` must be listener or member"));
         }
         if self.change < Role::Moderator || self.remove_owner < Role::Moderator {
-            return Err(bad("only moderators and owners change the policy and remove owners"));
+            return Err(bad("only moderators and owners may change the policy or remove owners"));
         }
         if !self.roles.values().any(|role| *role == Role::Owner) {
-            return Err(bad("a policy names an owner"));
+            return Err(bad("the policy names no owner"));
         }
         Ok(())
     }
@@ -302,7 +304,8 @@ impl Policy {
         match u32::try_from(len).is_ok_and(|len| len <= self.max_message) {
             true => Ok(()),
             false => {
-                let what = format_args!("{len} bytes; the policy allows {}", self.max_message);
+                let what =
+                    format_args!("the message has {len} bytes; the policy allows {}", self.max_message);
                 Err(Refusal::new(Reason::TooLong, what))
             }
         }
@@ -318,10 +321,10 @@ impl Policy {
     /// Refuses a policy that does not follow this one.
     pub(crate) fn followed_by(&self, next: &Self) -> Result<(), Refusal> {
         if next.channel != self.channel {
-            return Err(bad("the policy is that of another channel"));
+            return Err(bad("the policy is of another channel"));
         }
         if next.version <= self.version || next.former != Some(self.hash()) {
-            let what = format!("version {} does not follow version {} here", next.version, self.version);
+            let what = format!("policy version {} does not follow version {}", next.version, self.version);
             return Err(Refusal::new(Reason::OldPolicy, what));
         }
         Ok(())
@@ -337,7 +340,7 @@ struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
     fn text(&self, name: &str) -> Result<&str, Refusal> {
-        self.0.get(name).and_then(Value::as_str).ok_or_else(|| bad(format_args!("{name:?} is a text")))
+        self.0.get(name).and_then(Value::as_str).ok_or_else(|| bad(format_args!("{name:?} must be a string")))
     }
 
     fn role(&self, name: &str) -> Result<Role, Refusal> {
@@ -346,19 +349,19 @@ impl Fields<'_> {
 
     fn flag(&self, name: &str) -> Result<bool, Refusal> {
         let flag = self.0.get(name).and_then(Value::as_bool);
-        flag.ok_or_else(|| bad(format_args!("{name:?} is true or false")))
+        flag.ok_or_else(|| bad(format_args!("{name:?} must be true or false")))
     }
 
     fn number<T: TryFrom<u64>>(&self, name: &str) -> Result<T, Refusal> {
         let number = self.0.get(name).and_then(Value::as_u64).and_then(|it| it.try_into().ok());
-        number.ok_or_else(|| bad(format_args!("{name:?} is a whole number that is not too large")))
+        number.ok_or_else(|| bad(format_args!("{name:?} must be an integer of at most 2^53 - 1")))
     }
 
     fn hash(&self, name: &str) -> Result<[u8; 32], Refusal> {
         let digits = self.text(name)?;
         let mut hash = [0; 32];
         let whole = base16ct::lower::decode(digits, &mut hash).is_ok_and(|read| read.len() == 32);
-        whole.then_some(hash).ok_or_else(|| bad(format_args!("{name:?} has 64 hexadecimal digits")))
+        whole.then_some(hash).ok_or_else(|| bad(format_args!("{name:?} must have 64 hexadecimal digits")))
     }
 }
 

@@ -169,7 +169,7 @@ impl Node {
                 let log = fs::read_to_string(log_of(&self.configuration)).unwrap_or_default();
                 let last: Vec<&str> = log.lines().rev().take(5).collect();
                 let last: Vec<&str> = last.into_iter().rev().collect();
-                return Err(Failed(format!("a node for {address} did not come up: {}", last.join(" / "))));
+                return Err(Failed(format!("the node for {address} did not start: {}", last.join(" / "))));
             }
             sleep(Duration::from_millis(20)).await;
         }

@@ -20,7 +20,7 @@ def buffer(data: Buffer) -> bytes:
 def texts(name: str, items: Iterable[str]) -> list[str]:
     """The items of a list of texts: `list("pay")` would be three characters."""
     if isinstance(items, str | bytes | bytearray):
-        raise TypeError(f"{name} is a list of texts, not one: [{items!r}]")
+        raise TypeError(f"{name} must be a list of strings, not one: [{items!r}]")
     found = list(items)
     for item in found:
         if not isinstance(item, str):
@@ -31,7 +31,7 @@ def texts(name: str, items: Iterable[str]) -> list[str]:
 def checked_role(role: Literal["identity", "signing"]) -> Literal["identity", "signing"]:
     """The role in which HTTP is signed, if it is one."""
     if role not in ("identity", "signing"):
-        raise UsageError("usage", f"HTTP is signed as 'identity' or as 'signing', not as {role!r}")
+        raise UsageError("usage", f"the role must be 'identity' or 'signing', not {role!r}")
     return role
 
 
@@ -44,5 +44,5 @@ def checked_origin(origin: str) -> str:
         raise UsageError("usage", f"the origin {origin!r} is no address: {error}") from None
     rest = parts.path.strip("/") or parts.query or parts.fragment or parts.username
     if parts.scheme not in ("http", "https") or not parts.hostname or rest or not set("?#@").isdisjoint(origin):
-        raise UsageError("usage", f"an origin is a scheme and an authority, such as 'https://bank.example', and not {origin!r}")
+        raise UsageError("usage", f"an origin must be a scheme and an authority, such as 'https://bank.example', not {origin!r}")
     return origin.rstrip("/")

@@ -112,7 +112,7 @@ class SignedRequests:
         target = scope.get("raw_path") or quote(scope["path"], safe=_PATH).encode()
         if not target.startswith(b"/"):
             # It would go on where the origin ends: `.evil.example/pay`, `:8443/pay`.
-            raise Malformed("bad-form", "the target of a request is a path")
+            raise Malformed("bad-form", "the target of a request must be a path")
         if query := scope.get("query_string"):
             return self._verify_at(scope, body, target + b"?" + query)
         try:

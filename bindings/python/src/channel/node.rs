@@ -49,14 +49,14 @@ impl Manner {
     fn options(&self, py: Python<'_>) -> PyResult<Options> {
         let Self(_, causal, bundle) = *self;
         if !(0.0..=LONGEST_BUNDLE).contains(&bundle) {
-            return Err(usage(py, "messages are gathered for a number of seconds, at most ten"));
+            return Err(usage(py, "the bundling time must be a number of seconds, at most ten"));
         }
         Ok(Options { causal, bundle: Duration::from_secs_f64(bundle), ..Options::default() })
     }
 }
 
 fn preset(py: Python<'_>, name: &str) -> PyResult<Preset> {
-    name.parse().map_err(|_| usage(py, "there is no such preset"))
+    name.parse().map_err(|_| usage(py, "unknown preset"))
 }
 
 /// Keeps every thread that works for channels busy for ever, so that none is inside Python, nor comes there any more: the interpreter, when
@@ -258,7 +258,7 @@ where
 }
 
 fn role(py: Python<'_>, name: &str) -> PyResult<Role> {
-    name.parse().map_err(|_| usage(py, "a role is `owner`, `moderator`, `member` or `listener`"))
+    name.parse().map_err(|_| usage(py, "a role must be `owner`, `moderator`, `member` or `listener`"))
 }
 
 /// Where an agent listens.
@@ -347,7 +347,7 @@ fn name(py: Python<'_>, text: &str) -> PyResult<gambeson_slim::Name> {
         [organisation, namespace, service] if ![organisation, namespace, service].contains(&"") => {
             Ok(gambeson_slim::Name::new(organisation, namespace, service))
         }
-        _ => Err(usage(py, "a service is named `organisation/namespace/service`")),
+        _ => Err(usage(py, "a service must be named `organisation/namespace/service`")),
     }
 }
 

@@ -171,7 +171,7 @@ impl identity::ReplayCache for &Replay {
             Ok(false) => Err(identity::Error::new(Reason::Replayed, "it was seen before")),
             Err(error) => Err(identity::Error::new(
                 Reason::CacheFull,
-                format_args!("the memory of what was seen did not answer: {error}"),
+                format_args!("the replay cache failed: {error}"),
             )),
         }
     }
@@ -231,7 +231,7 @@ fn decision<'a>(
     match policy {
         Some(policy) => Ok(Some(Decision::new(policy, ledger, lists))),
         None if ledger.is_none() && status.is_none() => Ok(None),
-        None => Err(error(py, USAGE, "a ledger and a status are for a policy, which is not there")),
+        None => Err(error(py, USAGE, "ledger and status need a policy")),
     }
 }
 

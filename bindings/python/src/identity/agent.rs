@@ -26,7 +26,7 @@ pub fn suite(py: Python<'_>, name: &str) -> PyResult<Suite> {
     [Suite::Default, Suite::Cnsa2]
         .into_iter()
         .find(|suite| suite.name() == name)
-        .ok_or_else(|| error(py, USAGE, format_args!("no suite {name:?}: `default` or `cnsa2`")))
+        .ok_or_else(|| error(py, USAGE, format_args!("unknown suite {name:?} (expected `default` or `cnsa2`)")))
 }
 
 fn role(py: Python<'_>, name: &str) -> PyResult<Role> {
@@ -34,7 +34,7 @@ fn role(py: Python<'_>, name: &str) -> PyResult<Role> {
     roles.find(|role| role.fragment() == name).ok_or_else(|| {
         let names =
             [&Role::ALL.map(Role::fragment)[..], &Role::GROUPS.map(Role::fragment)].concat().join(", ");
-        error(py, USAGE, format_args!("no role {name:?}: one of {names}"))
+        error(py, USAGE, format_args!("unknown role {name:?} (expected one of {names})"))
     })
 }
 
@@ -45,7 +45,7 @@ fn roles(py: Python<'_>, names: &[String]) -> PyResult<Vec<Role>> {
 fn list(py: Python<'_>, services: &Json) -> PyResult<Vec<Value>> {
     match services.value(py)? {
         Value::Array(services) => Ok(services),
-        _ => Err(error(py, USAGE, "services are a list")),
+        _ => Err(error(py, USAGE, "services must be a list")),
     }
 }
 

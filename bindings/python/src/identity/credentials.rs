@@ -26,7 +26,7 @@ fn purpose(py: Python<'_>, name: &str) -> PyResult<StatusPurpose> {
     [StatusPurpose::Revocation, StatusPurpose::Suspension]
         .into_iter()
         .find(|purpose| purpose.name() == name)
-        .ok_or_else(|| error(py, USAGE, format_args!("no purpose {name:?}: `revocation` or `suspension`")))
+        .ok_or_else(|| error(py, USAGE, format_args!("unknown purpose {name:?} (expected `revocation` or `suspension`)")))
 }
 
 #[pymethods]
@@ -127,7 +127,7 @@ impl<'a> Lists<'a> {
         let required = match unknown_status {
             "refuse" => true,
             "accept" => false,
-            _ => return Err(error(py, USAGE, "unknown_status is `refuse` or `accept`")),
+            _ => return Err(error(py, USAGE, "unknown_status must be `refuse` or `accept`")),
         };
         Ok(Self { store, nobody: vc::StatusStore::default(), required })
     }
@@ -204,7 +204,7 @@ impl Agent {
                 let signed = self.with(py, |agent| builder.issue_with_proof(agent, from))?;
                 Ok(Value::from(signed).to_string())
             }
-            _ => Err(error(py, USAGE, "a credential's form is `jwt` or `data-integrity`")),
+            _ => Err(error(py, USAGE, "the form of a credential must be `jwt` or `data-integrity`")),
         }
     }
 
@@ -382,11 +382,11 @@ pub fn verify_sd_jwt<'py>(
             KeyBinding::Required { audience, nonce, max_age: max_age.0 }
         }
         (None, None) => KeyBinding::None,
-        _ => return Err(error(py, USAGE, "audience and nonce belong together, and not to a bearer")),
+        _ => return Err(error(py, USAGE, "audience and nonce must be given together, and not with bearer")),
     };
     let shown = detached(py, || SdJwt::verify(presented, &resolver, now, binding))?;
     if audience.is_none() && !bearer && shown.holder().is_some() {
-        let what = "this token is its holder's: ask with audience and nonce, or say bearer=True";
+        let what = "the token is bound to its holder: give audience and nonce, or bearer=True";
         return Err(error(py, USAGE, what));
     }
     let claims = serde_json::json!({
@@ -435,7 +435,7 @@ pub fn verify_document<'py>(
             let document = data_integrity::verify_with_key(&read()?, &key)?;
             Ok((Did::from_key(&key).to_string(), document))
         }),
-        _ => Err(error(py, USAGE, "either a resolver that finds the key, or a key is given")),
+        _ => Err(error(py, USAGE, "give either a resolver or a key")),
     }?;
     to_python(py, &serde_json::json!({"signer": signer, "document": document}))
 }

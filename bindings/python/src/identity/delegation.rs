@@ -152,7 +152,7 @@ impl Agent {
         let from = crate::convert::now(now);
         let capabilities = match capabilities.value(py)? {
             Value::Array(capabilities) => capabilities,
-            _ => return Err(error(py, USAGE, "capabilities are a list")),
+            _ => return Err(error(py, USAGE, "capabilities must be a list")),
         };
         let status = entries(py, status)?.iter().map(identity::vc::StatusEntry::to_json).collect();
         self.with(py, |agent| {

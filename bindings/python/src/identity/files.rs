@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 20;
 fn hashed(py: Python<'_>, file: &Bound<'_, PyAny>, mut hasher: FileHasher) -> PyResult<FileHasher> {
     let read = file
         .getattr("read")
-        .map_err(|_| PyTypeError::new_err("a file opened for bytes is needed, or what is read like one"))?;
+        .map_err(|_| PyTypeError::new_err("a file opened in binary mode is needed, or an object with the same `read`"))?;
     loop {
         let piece = read.call1((PIECE,))?;
         let piece: Input<'_> = piece.extract()?;

@@ -58,7 +58,7 @@ pub fn verify_jws<'py>(
     now: Option<Time>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyBytes>)> {
     if key.is_some() == resolver.is_some() {
-        return Err(error(py, USAGE, "either a key is given, or a resolver that finds it"));
+        return Err(error(py, USAGE, "give either a key or a resolver"));
     }
     let (relationship, now) = (relationship(py, purpose)?, self::now(now));
     let payload = payload.as_ref().map(Input::as_slice);

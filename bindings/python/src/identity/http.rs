@@ -20,7 +20,7 @@ fn role(py: Python<'_>, name: &str) -> PyResult<(Role, Relationship)> {
     match name {
         "identity" => Ok((Role::Identity, Relationship::Authentication)),
         "signing" => Ok((Role::Signing, Relationship::CapabilityInvocation)),
-        _ => Err(error(py, USAGE, "HTTP is signed as `identity` or as `signing`")),
+        _ => Err(error(py, USAGE, "the role must be `identity` or `signing`")),
     }
 }
 

@@ -133,7 +133,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Signer {
             return Ok(Self::Url(url.to_cow()?.into_owned()));
         }
         of_object(object)?.map(Self::Key).ok_or_else(|| {
-            PyTypeError::new_err("a signer is the URL of a key, or a public key of `gambeson.mldsa`")
+            PyTypeError::new_err("a signer must be the URL of a key or a public key of `gambeson.mldsa`")
         })
     }
 }
@@ -149,7 +149,7 @@ impl Signer {
     ) -> PyResult<VerifyingKey> {
         match (self, resolver) {
             (Self::Key(key), _) => Ok(key.clone()),
-            (Self::Url(_), None) => Err(error(py, USAGE, "the URL of a key is looked up with a resolver")),
+            (Self::Url(_), None) => Err(error(py, USAGE, "the URL of a key needs a resolver")),
             (Self::Url(url), Some(resolver)) => detached(py, || {
                 let url = DidUrl::of_key(url)?;
                 let document = resolver.resolve(url.did(), now)?;
@@ -210,7 +210,7 @@ impl Asked {
         let kind = match form {
             "JsonWebKey" => Kind::JsonWebKey,
             "Multikey" => Kind::Multikey,
-            _ => return Err(error(py, USAGE, "the form of a key is `JsonWebKey` or `Multikey`")),
+            _ => return Err(error(py, USAGE, "the form of a key must be `JsonWebKey` or `Multikey`")),
         };
         Ok(Self { purpose, kind })
     }
@@ -281,7 +281,7 @@ impl CardLog {
 pub fn relationship(py: Python<'_>, name: &str) -> PyResult<Relationship> {
     Relationship::ALL.into_iter().find(|relationship| relationship.name() == name).ok_or_else(|| {
         let names = Relationship::ALL.map(Relationship::name).join(", ");
-        error(py, USAGE, format_args!("no purpose {name:?}: one of {names}"))
+        error(py, USAGE, format_args!("unknown purpose {name:?} (expected one of {names})"))
     })
 }
 

@@ -104,7 +104,7 @@ impl Agent {
                 return Err(error(
                     py,
                     USAGE,
-                    format_args!("{name:?} is no state of an agent: there are {names}"),
+                    format_args!("unknown state {name:?} (expected one of {names})"),
                 ));
             };
             detached(py, || backup.set_state(piece, &bytes.0))?;

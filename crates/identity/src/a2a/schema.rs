@@ -167,24 +167,24 @@ pub(super) fn read(
         .collect();
     match message(&Value::Object(signed), fields, unknown)? {
         Some(Value::Object(card)) => Ok(card),
-        _ => Err(bad("the card says nothing")),
+        _ => Err(bad("the card is empty")),
     }
 }
 
 /// A message without what is empty; `None` if nothing is left.
 fn message(value: &Value, fields: &[Field], unknown: Unknown) -> Result<Option<Value>> {
-    let object = value.as_object().ok_or_else(|| bad("a message of an agent card is an object"))?;
+    let object = value.as_object().ok_or_else(|| bad("a message of an agent card must be an object"))?;
     if unknown == Unknown::Refused {
         let known = |name: &str| fields.iter().any(|(json, schema, _)| name == *json || name == *schema);
         if let Some(name) = object.keys().find(|name| !known(name)) {
-            return Err(bad(format_args!("an agent card has no member {name:?} there")));
+            return Err(bad(format_args!("an agent card has an unknown member {name:?}")));
         }
     }
     let mut out = Map::new();
     for (json, schema, shape) in fields {
         let value = match (object.get(*json), object.get(*schema).filter(|_| json != schema)) {
             (Some(_), Some(_)) => {
-                return Err(bad(format_args!("{json} stands in an agent card by two names")));
+                return Err(bad(format_args!("{json} is in the agent card under two names")));
             }
             (Some(value), None) | (None, Some(value)) => value,
             (None, None) => continue,

@@ -52,7 +52,7 @@ impl Agent {
     /// A key of ML-DSA for groups whose index is not the present one.
     fn earlier_group_key(&self, role: Role, index: u64) -> Result<Option<SigningKey>> {
         if !Role::GROUPS.contains(&role) {
-            return Err(Error::new(Reason::WrongPurpose, format_args!("{role:?} is no role of groups")));
+            return Err(Error::new(Reason::WrongPurpose, format_args!("{role:?} is not a role of groups")));
         }
         let other = role.leaf_form().is_none() && index != self.index(role);
         Ok(other.then(|| signing_key(&self.seed, self.suite, role, index, self.hedge(Purpose::SigningHedge))))

@@ -83,7 +83,7 @@ impl Capability {
             Some(Value::Array(items)) if items.len() <= MAX_CAVEATS => {
                 items.iter().map(Caveat::from_json).collect::<Result<_>>()?
             }
-            Some(_) => return Err(bad(format_args!("caveats are a list of at most {MAX_CAVEATS}"))),
+            Some(_) => return Err(bad(format_args!("caveats must be a list of at most {MAX_CAVEATS}"))),
         };
         Ok(Self { action: pattern("action")?, resource: pattern("resource")?, caveats })
     }
@@ -132,12 +132,14 @@ impl Caveat {
                 .collect::<Result<Vec<Did>>>()?;
             return match approvers.len() {
                 1..=MAX_VALUES => Ok(Self::Approval(approvers)),
-                _ => Err(bad(format_args!("an approval names 1 to {MAX_VALUES} approvers"))),
+                _ => Err(bad(format_args!("an approval must name 1 to {MAX_VALUES} approvers"))),
             };
         }
         let pointer = text(object, "argument")?;
         if object.len() != 2 || pointer.len() > MAX_POINTER || !is_pointer(pointer) {
-            return Err(bad("a caveat is a JSON Pointer to an argument and one test of it, or approval"));
+            return Err(bad(
+                "a caveat must be a JSON Pointer to an argument with one test of it, or approval",
+            ));
         }
         let test = match object.iter().find(|(name, _)| *name != "argument") {
             Some((name, Value::Array(values)))
@@ -150,7 +152,7 @@ impl Caveat {
             Some((name, Value::String(prefix))) if name == "prefix" => Test::Prefix(prefix.clone()),
             _ => {
                 return Err(bad(
-                    "the test of an argument is oneOf (values), atMost or atLeast (a number), or prefix",
+                    "the test of an argument must be oneOf (values), atMost or atLeast (a number), or prefix",
                 ));
             }
         };
@@ -250,13 +252,16 @@ fn is_pointer(text: &str) -> bool {
 }
 
 pub(super) fn members<'a>(value: &'a Value, known: &[&str], what: &str) -> Result<&'a Map<String, Value>> {
-    let object = value.as_object().ok_or_else(|| bad(format_args!("{what} is an object")))?;
+    let object = value.as_object().ok_or_else(|| bad(format_args!("{what} must be an object")))?;
     match object.keys().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(bad(format_args!("{what} has no member {name:?}"))),
+        Some(name) => Err(bad(format_args!("{what} has an unknown member {name:?}"))),
         None => Ok(object),
     }
 }
 
 pub(super) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {
-    object.get(name).and_then(Value::as_str).ok_or_else(|| bad(format_args!("the text {name:?} is missing")))
+    object
+        .get(name)
+        .and_then(Value::as_str)
+        .ok_or_else(|| bad(format_args!("the string {name:?} is missing")))
 }

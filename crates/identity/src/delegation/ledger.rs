@@ -91,7 +91,7 @@ impl MemoryLedger {
             if spend.calls.is_some_and(|most| calls > most) {
                 return Err(Error::new(
                     Reason::OverCount,
-                    format_args!("{} calls were granted", spend.calls.unwrap_or_default()),
+                    format_args!("all {} granted calls are used", spend.calls.unwrap_or_default()),
                 ));
             }
             let costs =
@@ -100,7 +100,7 @@ impl MemoryLedger {
                 Error::new(
                     Reason::OverBudget,
                     format_args!(
-                        "this costs {}, and less is left of {}",
+                        "the cost is {}, which exceeds what is left of {}",
                         spend.cost,
                         spend.budget.unwrap_or_default()
                     ),

@@ -74,14 +74,18 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Self> {
         if text.is_empty() || text.len() > MAX_LEN || text.chars().any(char::is_control) {
-            return Err(bad(format_args!("a pattern is a text of 1 to {MAX_LEN} bytes without controls")));
+            return Err(bad(format_args!(
+                "a pattern must be a string of 1 to {MAX_LEN} bytes without control characters"
+            )));
         }
         let (prefix, below) = match text.strip_suffix("/*") {
             Some(prefix) => (prefix, true),
             None => (text, false),
         };
         if prefix.is_empty() || prefix.contains('*') {
-            return Err(bad(format_args!("in {text:?} a * is not the whole last segment after another")));
+            return Err(bad(format_args!(
+                "{text:?}: * must be the whole last segment, after another segment"
+            )));
         }
         Ok(Self { prefix: prefix.into(), below })
     }

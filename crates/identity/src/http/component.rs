@@ -57,7 +57,7 @@ impl Eq for Component {}
 impl Component {
     pub(super) fn from_item(item: &Item) -> Result<Self> {
         let BareItem::String(name) = &item.bare_item else {
-            return Err(bad("a component identifier is a string"));
+            return Err(bad("a component identifier must be a string"));
         };
         let name = name.as_str().to_owned();
         let mut component =
@@ -69,7 +69,7 @@ impl Component {
                 ("sf", BareItem::Boolean(true)) => component.sf = true,
                 ("key", BareItem::String(key)) => component.key = Some(key.as_str().to_owned()),
                 ("name", BareItem::String(name)) => component.query = Some(name.as_str().to_owned()),
-                _ => return Err(bad(format_args!("the parameter {parameter} of a component is not known"))),
+                _ => return Err(bad(format_args!("unknown parameter {parameter} of a component"))),
             }
         }
         component.check()?;
@@ -96,7 +96,7 @@ impl Component {
         };
         match fits {
             true => Ok(()),
-            false => Err(bad(format_args!("{self} is not a component that is understood here"))),
+            false => Err(bad(format_args!("unknown component {self}"))),
         }
     }
 

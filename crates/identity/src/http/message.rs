@@ -160,11 +160,9 @@ pub(super) struct Uri<'a> {
 impl<'a> Uri<'a> {
     pub(super) fn read(text: &'a str) -> Result<Self> {
         let refused =
-            || bad("the target is no absolute URI of http or https whose host is a name or an address");
+            || bad("the target is not an absolute http or https URI whose host is a name or an address");
         if text.contains('#') {
-            return Err(bad(
-                "the target URI has a fragment, which is no part of it: leave out # and what follows it",
-            ));
+            return Err(bad("the target URI has a fragment: leave out # and the rest"));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(refused());

@@ -60,9 +60,12 @@ pub(super) fn choose(
         });
     }
     match found.len() {
-        0 => Err(Error::new(Reason::Unsecured, "the message has no signature that counts here")),
+        0 => Err(Error::new(
+            Reason::Unsecured,
+            "the message has no signature by ML-DSA with the expected tag and signer",
+        )),
         1 => Ok(found.swap_remove(0)),
-        _ => Err(bad("several signatures count: choose one by tag or signer")),
+        _ => Err(bad("several signatures match: select one by tag or signer")),
     }
 }
 
@@ -183,7 +186,7 @@ impl Signature {
                 }
                 ("keyid", BareItem::String(id)) => signature.key_id = Some(id.as_str().to_owned()),
                 ("tag", BareItem::String(tag)) => signature.tag = Some(tag.as_str().to_owned()),
-                _ => return Err(bad(format_args!("the parameter {name} of a signature is not understood"))),
+                _ => return Err(bad(format_args!("unknown parameter {name} of a signature"))),
             }
         }
         Ok(signature)
@@ -237,7 +240,7 @@ impl Signature {
         match self.algorithm {
             Some(algorithm) if algorithm != key.algorithm() => Err(Error::new(
                 Reason::BadAlgorithm,
-                format_args!("the signature names another algorithm than {}", key.algorithm()),
+                format_args!("the signature names an algorithm other than {}", key.algorithm()),
             )),
             _ => Ok(()),
         }

@@ -39,19 +39,19 @@ pub fn shares(seed: &MasterSeed, threshold: usize, count: usize) -> Result<Vec<Z
 /// [`Reason::BadShares`]: too few, one that was mistyped, or shares of different seeds.
 pub fn from_shares<T: AsRef<str>>(texts: &[T]) -> Result<MasterSeed> {
     let secret = combined(texts)?;
-    let seed = secret.as_slice().try_into().map_err(|_| bad("not of a seed of 32 bytes"))?;
+    let seed = secret.as_slice().try_into().map_err(|_| bad("the shares are not of a seed of 32 bytes"))?;
     Ok(MasterSeed::from_bytes(seed))
 }
 
 fn combined<T: AsRef<str>>(texts: &[T]) -> Result<Zeroizing<Vec<u8>>> {
     if texts.is_empty() || texts.len() > MAX_SHARES {
-        return Err(bad("1 to 16 shares are read"));
+        return Err(bad("expected 1 to 16 shares"));
     }
     let mut shares = Vec::with_capacity(texts.len());
     for (number, text) in (1..).zip(texts) {
         let share = read(text.as_ref()).ok_or_else(|| bad(format_args!("share {number} is malformed")))?;
         if shares.contains(&share) {
-            return Err(bad(format_args!("share {number} is there twice")));
+            return Err(bad(format_args!("share {number} was given twice")));
         }
         shares.push(share);
     }

@@ -56,7 +56,7 @@ impl CardDirectory {
             true => Ok(log),
             false => Err(Error::new(
                 Reason::NotBound,
-                format_args!("the file of {did} holds the cards of {}", log.did()),
+                format_args!("the file of {did} has the cards of {}", log.did()),
             )),
         }
     }

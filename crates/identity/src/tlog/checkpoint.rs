@@ -81,7 +81,7 @@ impl SignedCheckpoint {
     ) -> Result<(&Checkpoint, Timestamp)> {
         let id = key_id(origin, key)?;
         if self.checkpoint.origin != origin {
-            return Err(bad("it is of another log"));
+            return Err(bad("it is from another log"));
         }
         let mut found = None;
         for line in self.note.signatures.iter().filter(|line| line.name == origin && line.id == id) {
@@ -123,7 +123,7 @@ impl Checkpoint {
     fn parse(text: &str) -> Result<Self> {
         let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
         let [origin, size, root] = lines[..] else {
-            return Err(bad("a checkpoint here has three lines: origin, size, root"));
+            return Err(bad("a checkpoint must have three lines: origin, size, root"));
         };
         let size = decimal(size).ok_or_else(|| bad("the size is not a decimal number"))?;
         let mut hash = [0; 32];
@@ -144,7 +144,7 @@ impl Checkpoint {
 pub fn key_id(origin: &str, key: &VerifyingKey) -> Result<[u8; 4]> {
     check_origin(origin)?;
     if key.algorithm() != Algorithm::MlDsa44 {
-        return Err(Error::new(Reason::BadAlgorithm, "checkpoints are signed with ML-DSA-44"));
+        return Err(Error::new(Reason::BadAlgorithm, "checkpoints must be signed with ML-DSA-44"));
     }
     let hash = Sha256::new()
         .chain_update(origin)
@@ -169,7 +169,7 @@ fn check_origin(origin: &str) -> Result<()> {
     if note::is_name(origin) && origin.len() <= MAX_ORIGIN {
         Ok(())
     } else {
-        Err(bad("an origin here is 1 to 255 bytes without spaces and plus"))
+        Err(bad("an origin must have 1 to 255 bytes without spaces and plus signs"))
     }
 }
 

@@ -39,7 +39,7 @@ impl<S: Storage> Log<S> {
     pub fn create(mut storage: S, origin: &str, key: &SigningKey, now: Timestamp) -> Result<Self> {
         let _lock = storage.lock()?;
         if storage.read(CHECKPOINT, MAX_NOTE)?.is_some() {
-            return Err(Error::new(Reason::StorageFailed, "there is a log already"));
+            return Err(Error::new(Reason::StorageFailed, "a log exists already"));
         }
         let checkpoint = Checkpoint { origin: origin.to_owned(), size: 0, root: empty_root() };
         let signed = SignedCheckpoint::sign(checkpoint.clone(), key, now)?;
@@ -56,7 +56,7 @@ impl<S: Storage> Log<S> {
     /// [`Reason::StorageFailed`], and those of [`SignedCheckpoint::verify`].
     pub fn open(storage: S, origin: &str, key: &VerifyingKey, now: Timestamp) -> Result<Self> {
         let note = storage.read(CHECKPOINT, MAX_NOTE)?;
-        let note = note.ok_or_else(|| Error::new(Reason::NotInLog, "there is no log"))?;
+        let note = note.ok_or_else(|| Error::new(Reason::NotInLog, "the log does not exist"))?;
         let signed = SignedCheckpoint::parse(&note)?;
         let checkpoint = signed.verify(origin, key, now)?.0.clone();
         let log = Self { storage, key: key.clone(), signed, checkpoint, uncertain: false };
@@ -82,7 +82,10 @@ impl<S: Storage> Log<S> {
             return Err(Error::new(Reason::BadForm, "nothing to append"));
         }
         if let Some(long) = entries.iter().find(|entry| entry.len() > MAX_ENTRY) {
-            return Err(Error::new(Reason::TooLarge, format_args!("an entry of {} bytes", long.len())));
+            return Err(Error::new(
+                Reason::TooLarge,
+                format_args!("the entry has {} bytes, more than the limit", long.len()),
+            ));
         }
         if self.uncertain {
             return Err(behind("a checkpoint was signed and not stored"));
@@ -92,11 +95,14 @@ impl<S: Storage> Log<S> {
         }
         let (_, last) = self.signed.verify(&self.checkpoint.origin, &self.key, Timestamp(u64::MAX))?;
         if now < last {
-            return Err(Error::new(Reason::NotYetValid, format_args!("the log was signed later, at {last}")));
+            return Err(Error::new(
+                Reason::NotYetValid,
+                format_args!("the log was last signed at a later time, {last}"),
+            ));
         }
         let _lock = self.storage.lock()?;
         if self.storage.read(CHECKPOINT, MAX_NOTE)?.as_deref() != Some(self.signed.to_string().as_bytes()) {
-            return Err(behind("there is another checkpoint"));
+            return Err(behind("another checkpoint was stored meanwhile"));
         }
         let first = self.size();
         let size = first + entries.len() as u64;
@@ -257,7 +263,8 @@ fn entries(bundle: &[u8], width: u64) -> Result<Vec<&[u8]>> {
     let mut entries = Vec::new();
     while let Some((len, after)) = rest.split_first_chunk::<2>() {
         let len = usize::from(u16::from_be_bytes(*len));
-        let (entry, after) = after.split_at_checked(len).ok_or_else(|| damaged("a bundle was cut"))?;
+        let (entry, after) =
+            after.split_at_checked(len).ok_or_else(|| damaged("a bundle of entries is truncated"))?;
         entries.push(entry);
         rest = after;
     }
@@ -348,7 +355,10 @@ impl<S: Storage> Growing<'_, S> {
     fn begun(&self, begun: Tile) -> Result<Vec<u8>> {
         if begun.level != Level::Entries {
             let read = self.old.read.borrow();
-            return read.get(&begun).cloned().ok_or_else(|| damaged(format_args!("{begun} is in no root")));
+            return read
+                .get(&begun)
+                .cloned()
+                .ok_or_else(|| damaged(format_args!("{begun} is not in the tree of any checkpoint")));
         }
         let bundle = self.old.log.tile(Level::Entries, begun.number)?;
         for (index, entry) in (begun.number * WIDTH..).zip(entries(&bundle, begun.width)?) {

@@ -73,7 +73,7 @@ impl Storage for MemoryStorage {
 
     fn create(&mut self, name: &str, contents: &[u8]) -> Result<()> {
         match self.0.contains_key(name) {
-            true => Err(Error::new(Reason::StorageFailed, format_args!("there is a {name} already"))),
+            true => Err(Error::new(Reason::StorageFailed, format_args!("{name} exists already"))),
             false => self.write(name, contents),
         }
     }

@@ -75,13 +75,13 @@ impl Api<'_> {
             let options = match json::parse_object(body, MAX_PRESENTATION)?.remove("options") {
                 None => Map::new(),
                 Some(Value::Object(options)) => options,
-                Some(_) => return Err(bad("options are an object")),
+                Some(_) => return Err(bad("options must be an object")),
             };
             // What somebody meant to ask for is not passed over because it is no text.
             let option = |name: &str| match options.get(name) {
                 None => Ok(None),
                 Some(Value::String(text)) => Ok(Some(text.as_str())),
-                Some(_) => Err(bad(format_args!("the option {name} is a text"))),
+                Some(_) => Err(bad(format_args!("the option {name} must be a string"))),
             };
             let asked = Asked {
                 audience: option("domain")?,
@@ -108,7 +108,7 @@ impl core::fmt::Debug for Api<'_> {
 fn member(body: &[u8], name: &str) -> Result<Map<String, Value>> {
     match json::parse_object(body, MAX_PRESENTATION)?.remove(name) {
         Some(Value::Object(found)) => Ok(found),
-        _ => Err(bad(format_args!("the body has no object {name}"))),
+        _ => Err(bad(format_args!("the body lacks the object {name}"))),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn refuse(credential: &Map<String, Value>) -> Result<()> {
         None => Ok(()),
         Some(kind) => Err(Error::new(
             Reason::BadType,
-            format_args!("{kind} gives authority, and is not issued as a claim"),
+            format_args!("{kind} gives authority and cannot be issued as a claim"),
         )),
     }
 }

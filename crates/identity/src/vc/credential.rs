@@ -237,7 +237,7 @@ fn ours(agent: &Agent, credential: &Map<String, Value>) -> Result<()> {
     check_credential(credential)?;
     status::check_entries(credential)?;
     if credential.contains_key("proof") {
-        return Err(bad("the credential has a proof already"));
+        return Err(bad("the credential already has a proof"));
     }
     match model::issuer(credential)? == agent.did().as_str() {
         true => Ok(()),
@@ -357,11 +357,7 @@ fn signed_by(credential: &Credential, signer: &DidUrl) -> Result<()> {
         true => Ok(()),
         false => Err(Error::new(
             Reason::WrongIssuer,
-            format_args!(
-                "the issuer is {}, the key that signed is one of {}",
-                credential.issuer,
-                signer.did()
-            ),
+            format_args!("the issuer is {}, but the signing key is of {}", credential.issuer, signer.did()),
         )),
     }
 }
@@ -373,7 +369,7 @@ fn registered_claims(header: &Map<String, Value>, credential: &Credential) -> Re
     for name in ["vc", "vp"] {
         if json.contains_key(name) {
             return Err(bad(format_args!(
-                "the claim {name:?} has no place in a credential (VC-JOSE-COSE, §1.1.2.1)"
+                "the claim {name:?} is not permitted in a credential (VC-JOSE-COSE, §1.1.2.1)"
             )));
         }
     }
@@ -391,7 +387,7 @@ fn registered_claims(header: &Map<String, Value>, credential: &Credential) -> Re
     let (not_before, expires) = (times.not_before, times.expires);
     let (from, until) = credential.validity;
     if not_before.zip(from).is_some_and(|(a, b)| a != b) || expires.zip(until).is_some_and(|(a, b)| a != b) {
-        return Err(bad("nbf and exp are not the times of validFrom and validUntil"));
+        return Err(bad("nbf and exp differ from validFrom and validUntil"));
     }
     Ok(times)
 }
@@ -424,7 +420,7 @@ pub(crate) fn numeric_date(claims: &Map<String, Value>, name: &str) -> Result<Op
         .get(name)
         .map(|value| {
             value.as_u64().map(Timestamp).ok_or_else(|| {
-                Error::new(Reason::BadTime, format_args!("{name} is not a number of whole seconds"))
+                Error::new(Reason::BadTime, format_args!("{name} must be a number of whole seconds"))
             })
         })
         .transpose()

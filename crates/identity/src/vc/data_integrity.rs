@@ -85,7 +85,7 @@ pub fn sign(
     options: &ProofOptions,
 ) -> Result<Map<String, Value>> {
     if document.contains_key("proof") {
-        return Err(bad("the document has a proof already"));
+        return Err(bad("the document already has a proof"));
     }
     if options.purpose == Relationship::AssertionMethod {
         authority::refuse(&document)?;
@@ -144,7 +144,7 @@ pub fn verify(
     bound(proof.get("domain"), expected.domain, Reason::WrongAudience, "domain")?;
     bound(proof.get("challenge"), expected.challenge, Reason::WrongNonce, "challenge")?;
     let signer = DidUrl::of_key(
-        text("verificationMethod").ok_or_else(|| bad("a proof names its verificationMethod"))?,
+        text("verificationMethod").ok_or_else(|| bad("a proof must name its verificationMethod"))?,
     )?;
     let resolved = resolver.resolve(signer.did(), now)?;
     let key = resolved.key_for(&signer, Kind::Multikey, expected.purpose, now)?;
@@ -184,17 +184,17 @@ pub(super) fn our_proof(document: &Map<String, Value>) -> Result<&Map<String, Va
     let mut ours = objects(document, "proof")?
         .into_iter()
         .filter(|proof| proof.get("cryptosuite").and_then(Value::as_str) == Some(CRYPTOSUITE));
-    let proof = ours
-        .next()
-        .ok_or_else(|| Error::new(Reason::Unsecured, format_args!("there is no proof of {CRYPTOSUITE}")))?;
+    let proof = ours.next().ok_or_else(|| {
+        Error::new(Reason::Unsecured, format_args!("the document has no {CRYPTOSUITE} proof"))
+    })?;
     if ours.next().is_some() {
-        return Err(bad(format_args!("there are two proofs of {CRYPTOSUITE}")));
+        return Err(bad(format_args!("the document has two {CRYPTOSUITE} proofs")));
     }
     if proof.get("type").and_then(Value::as_str) != Some("DataIntegrityProof") {
         return Err(Error::new(Reason::BadType, "the proof is not a DataIntegrityProof"));
     }
     match proof.contains_key("previousProof") {
-        true => Err(bad("chains of proofs are not read")),
+        true => Err(bad("proof chains are not supported")),
         false => Ok(proof),
     }
 }
@@ -207,7 +207,7 @@ fn verify_signature(
     let mut options = proof.clone();
     let signature = match options.remove("proofValue") {
         Some(Value::String(value)) => encoding::from_multibase(&value, Algorithm::MlDsa44.signature_len())?,
-        _ => return Err(bad("a proof has a proofValue")),
+        _ => return Err(bad("a proof must have a proofValue")),
     };
     let mut unsecured = document.clone();
     unsecured.remove("proof");
@@ -225,7 +225,7 @@ fn verify_signature(
         (None, None) => {}
     }
     if key.algorithm() != Algorithm::MlDsa44 {
-        return Err(Error::new(Reason::BadAlgorithm, format_args!("{CRYPTOSUITE} takes ML-DSA-44 keys")));
+        return Err(Error::new(Reason::BadAlgorithm, format_args!("{CRYPTOSUITE} needs ML-DSA-44 keys")));
     }
     key.verify(b"", &hash_data(&options, &unsecured)?, &signature)?;
     Ok(unsecured)
@@ -250,6 +250,6 @@ fn bound(found: Option<&Value>, expected: Option<&str>, reason: Reason, name: &s
     };
     match fits {
         true => Ok(()),
-        false => Err(Error::new(reason, format_args!("the {name} of the proof is another than expected"))),
+        false => Err(Error::new(reason, format_args!("the {name} of the proof is not the expected one"))),
     }
 }

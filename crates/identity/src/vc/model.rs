@@ -140,7 +140,7 @@ fn enveloped<'a>(object: &'a Map<String, Value>, kind: &str) -> Result<(&'a str,
         .and_then(Value::as_str)
         .and_then(|id| id.strip_prefix("data:"))
         .and_then(|data| data.split_once(','))
-        .ok_or_else(|| bad("the id of an enveloped object is a data: URL that holds it"))
+        .ok_or_else(|| bad("the id of an enveloped object must be a data: URL that contains it"))
 }
 
 /// The content of an enveloped object, which has this media type.
@@ -148,7 +148,7 @@ pub(crate) fn content<'a>(object: &'a Map<String, Value>, kind: &str, media: &st
     match enveloped(object, kind)? {
         (found, content) if found.eq_ignore_ascii_case(media) => Ok(content),
         (found, _) => {
-            Err(Error::new(Reason::BadType, format_args!("media type {found:?}, {media:?} was expected")))
+            Err(Error::new(Reason::BadType, format_args!("the media type is {found:?}, expected {media:?}")))
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn has_type(object: &Map<String, Value>, kind: &str) -> bool {
 
 /// The URL of the issuer, which may stand in an object (§4.7).
 pub(crate) fn issuer(credential: &Map<String, Value>) -> Result<&str> {
-    let issuer = credential.get("issuer").ok_or_else(|| bad("a credential names its issuer"))?;
+    let issuer = credential.get("issuer").ok_or_else(|| bad("a credential must name its issuer"))?;
     let url = url_or_object(issuer, "issuer")?;
     if let Value::Object(issuer) = issuer {
         language_text(issuer)?;
@@ -196,7 +196,7 @@ pub(crate) fn time(object: &Map<String, Value>, name: &str) -> Result<Option<Tim
 
 /// The objects of a member that holds one or more; none if it is missing.
 pub(crate) fn objects<'a>(object: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a Map<String, Value>>> {
-    let wrong = || bad(format_args!("{name} is an object or a list of objects"));
+    let wrong = || bad(format_args!("{name} must be an object or a list of objects"));
     match object.get(name) {
         None => Ok(Vec::new()),
         Some(Value::Object(one)) => Ok(vec![one]),
@@ -222,13 +222,13 @@ impl<'a> Terms<'a> {
             .get("@context")
             .and_then(Value::as_array)
             .filter(|contexts| contexts.first().and_then(Value::as_str) == Some(CONTEXT))
-            .ok_or_else(|| bad(format_args!("@context is a list that begins with {CONTEXT}")))?;
+            .ok_or_else(|| bad(format_args!("@context must be a list that begins with {CONTEXT}")))?;
         let mut terms = Self { defined: BTreeMap::new(), open: false, vocabulary: false };
         for context in &contexts[1..] {
             match context {
                 Value::String(url) if is_uri(url) => terms.open |= url != CONTEXT,
                 Value::Object(context) => terms.define(context)?,
-                _ => return Err(bad("a context is a URL or an object")),
+                _ => return Err(bad("a context must be a URL or an object")),
             }
         }
         Ok(terms)
@@ -240,7 +240,7 @@ impl<'a> Terms<'a> {
             None => {}
             Some(Value::Null) => self.vocabulary = false,
             Some(Value::String(url)) if url.is_empty() || is_uri(url) => self.vocabulary = true,
-            Some(_) => return Err(bad("@vocab is a URL or null")),
+            Some(_) => return Err(bad("@vocab must be a URL or null")),
         }
         for (term, definition) in context.iter().filter(|(term, _)| !term.starts_with('@')) {
             let same_alias =
@@ -269,7 +269,7 @@ impl<'a> Terms<'a> {
                 Some(_) => false,
             };
             if !resolves {
-                return Err(bad(format_args!("a context maps {term:?} to something that is no URL")));
+                return Err(bad(format_args!("a context maps {term:?} to a value that is not a URL")));
             }
             self.defined.insert(term, (definition, protected));
         }
@@ -282,17 +282,17 @@ impl<'a> Terms<'a> {
             Some(Value::String(one)) => vec![one],
             Some(Value::Array(all)) if !all.is_empty() => all
                 .iter()
-                .map(|one| one.as_str().ok_or_else(|| bad("a type is a term or a URL")))
+                .map(|one| one.as_str().ok_or_else(|| bad("a type must be a term or a URL")))
                 .collect::<Result<_>>()?,
-            _ => return Err(bad(format_args!("{what} has a type"))),
+            _ => return Err(bad(format_args!("{what} must have a type"))),
         };
         if let Some(required) = required.filter(|required| !found.contains(required)) {
-            return Err(bad(format_args!("{what} has the type {required}")));
+            return Err(bad(format_args!("{what} must have the type {required}")));
         }
         match found.iter().find(|found| !(is_uri(found) || self.knows(found))) {
             None => Ok(()),
             Some(unknown) => {
-                Err(bad(format_args!("the type {unknown:?} is no URL, and no context defines it")))
+                Err(bad(format_args!("the type {unknown:?} is not a URL, and no context defines it")))
             }
         }
     }
@@ -314,7 +314,7 @@ impl<'a> Terms<'a> {
             self.types(one, None, name)?;
             optional_id(one, name)?;
             if id_required && !one.contains_key("id") {
-                return Err(bad(format_args!("{name} has an id")));
+                return Err(bad(format_args!("{name} must have an id")));
             }
         }
         Ok(())
@@ -331,7 +331,7 @@ fn optional_id(object: &Map<String, Value>, what: &str) -> Result<()> {
     match object.get("id") {
         None => Ok(()),
         Some(Value::String(id)) if is_uri(id) => Ok(()),
-        Some(_) => Err(bad(format_args!("the id of {what} is one URL"))),
+        Some(_) => Err(bad(format_args!("the id of {what} must be one URL"))),
     }
 }
 
@@ -342,7 +342,7 @@ fn url_or_object<'a>(value: &'a Value, name: &str) -> Result<&'a str> {
     };
     id.and_then(Value::as_str)
         .filter(|url| is_uri(url))
-        .ok_or_else(|| bad(format_args!("{name} is a URL, or an object whose id is one")))
+        .ok_or_else(|| bad(format_args!("{name} must be a URL or an object whose id is a URL")))
 }
 
 /// §4.6 and §11.1: `name` and `description` are text, or values with a language and a direction.
@@ -354,7 +354,9 @@ fn language_text(object: &Map<String, Value>) -> Result<()> {
             Some(one) => language_value(one),
         };
         if !valid {
-            return Err(bad(format_args!("{name} is text, or values with @value, @language and @direction")));
+            return Err(bad(format_args!(
+                "{name} must be a string or values with @value, @language and @direction"
+            )));
         }
     }
     Ok(())
@@ -384,7 +386,7 @@ fn language_tag(tag: &str) -> bool {
 fn subjects(credential: &Map<String, Value>, terms: &Terms<'_>) -> Result<()> {
     let subjects = objects(credential, "credentialSubject")?;
     if subjects.is_empty() || subjects.iter().any(|subject| subject.is_empty()) {
-        return Err(bad("credentialSubject is one or more objects that claim something"));
+        return Err(bad("credentialSubject must be one or more objects with claims"));
     }
     for subject in subjects {
         optional_id(subject, "a subject")?;
@@ -405,7 +407,7 @@ fn related_resources(credential: &Map<String, Value>) -> Result<()> {
     for resource in objects(credential, "relatedResource")? {
         let id = resource.get("id").and_then(Value::as_str).filter(|id| is_uri(id));
         if !id.is_some_and(|id| seen.insert(id)) {
-            return Err(bad("a related resource has a URL of its own as id"));
+            return Err(bad("a related resource must have a unique URL as id"));
         }
         let digests = [("digestSRI", sri as fn(&str) -> bool), ("digestMultibase", multibase)];
         let mut found = 0;
@@ -417,13 +419,13 @@ fn related_resources(credential: &Map<String, Value>) -> Result<()> {
             }
         }
         if found == 0 {
-            return Err(bad("a related resource has digestSRI or digestMultibase"));
+            return Err(bad("a related resource must have digestSRI or digestMultibase"));
         }
         if !resource
             .get("mediaType")
             .is_none_or(|media| media.as_str().is_some_and(|media| media.contains('/')))
         {
-            return Err(bad("mediaType of a related resource is a media type"));
+            return Err(bad("mediaType of a related resource must be a media type"));
         }
     }
     Ok(())

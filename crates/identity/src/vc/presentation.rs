@@ -200,7 +200,7 @@ impl Asked<'_> {
         check_presentation(&json)?;
         for name in ["vc", "vp"] {
             if json.contains_key(name) {
-                return Err(bad(format_args!("the claim {name:?} has no place in a presentation")));
+                return Err(bad(format_args!("the claim {name:?} is not permitted in a presentation")));
             }
         }
         let signer = jws.key_id()?;
@@ -211,7 +211,7 @@ impl Asked<'_> {
         }
         presented_by(&holder, &signer)?;
         let issued = numeric_date(&json, "iat")?
-            .ok_or_else(|| bad("a presentation tells when it was signed (iat)"))?;
+            .ok_or_else(|| bad("a presentation must say when it was signed (iat)"))?;
         let (not_before, expires) = (numeric_date(&json, "nbf")?, numeric_date(&json, "exp")?);
         let document = resolver.resolve(signer.did(), now)?;
         jws.verify(document.key_for(&signer, Kind::JsonWebKey, Relationship::Authentication, now)?)?;
@@ -249,7 +249,7 @@ impl Asked<'_> {
         let holder = holder(&document, &signer)?;
         presented_by(&holder, &signer)?;
         let created = model::time(proof, "created")?
-            .ok_or_else(|| bad("a proof of authentication tells when it was made"))?;
+            .ok_or_else(|| bad("a proof of authentication must say when it was made"))?;
         fresh(created, self.max_age, now)?;
         self.finish(holder, document, signer, resolver, now, status)
     }
@@ -296,7 +296,7 @@ fn holder(json: &Map<String, Value>, signer: &DidUrl) -> Result<Did> {
         Some(Value::Object(holder)) => holder.get("id"),
         other => other,
     };
-    holder.and_then(Value::as_str).ok_or_else(|| bad("the holder is a URL"))?.parse()
+    holder.and_then(Value::as_str).ok_or_else(|| bad("the holder must be a URL"))?.parse()
 }
 
 fn presented_by(holder: &Did, signer: &DidUrl) -> Result<()> {
@@ -304,7 +304,7 @@ fn presented_by(holder: &Did, signer: &DidUrl) -> Result<()> {
         true => Ok(()),
         false => Err(Error::new(
             Reason::WrongHolder,
-            format_args!("the holder is {holder}, the key that signed is one of {}", signer.did()),
+            format_args!("the holder is {holder}, but the signing key is of {}", signer.did()),
         )),
     }
 }
@@ -326,5 +326,8 @@ pub(super) fn same(found: Option<&Value>, expected: Option<&str>, reason: Reason
 }
 
 fn too_many(count: usize) -> Error {
-    Error::new(Reason::TooLarge, format_args!("{count} credentials, at most {MAX_CREDENTIALS} are read"))
+    Error::new(
+        Reason::TooLarge,
+        format_args!("there are {count} credentials; the limit is {MAX_CREDENTIALS}"),
+    )
 }

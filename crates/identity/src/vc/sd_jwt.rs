@@ -49,7 +49,7 @@ impl Hash {
             None => Ok(Self::Sha256),
             Some(Some("sha-256")) => Ok(Self::Sha256),
             Some(Some("sha-384")) => Ok(Self::Sha384),
-            Some(_) => Err(Error::new(Reason::BadAlgorithm, "_sd_alg is sha-256 or sha-384")),
+            Some(_) => Err(Error::new(Reason::BadAlgorithm, "_sd_alg must be sha-256 or sha-384")),
         }
     }
 
@@ -144,7 +144,7 @@ impl SdJwt {
         if issuer != *signer.did() {
             return Err(Error::new(
                 Reason::WrongIssuer,
-                format_args!("the issuer is {issuer}, the key that signed is one of {}", signer.did()),
+                format_args!("the issuer is {issuer}, but the signing key is of {}", signer.did()),
             ));
         }
         let document = resolver.resolve(signer.did(), now)?;
@@ -159,7 +159,7 @@ impl SdJwt {
         };
         for_audience(claims.get("aud"), audience)?;
         if claims.contains_key("status") {
-            return Err(Error::new(Reason::UnknownStatus, "token status lists are not read here"));
+            return Err(Error::new(Reason::UnknownStatus, "token status lists are not supported"));
         }
         let holder = holder(&claims)?;
         match binding {
@@ -259,14 +259,14 @@ impl SdJwtBuilder {
             Suite::Default => Hash::Sha256,
             Suite::Cnsa2 => Hash::Sha384,
         };
-        let Value::Object(claims) = &self.claims else { return Err(bad("the claims are an object")) };
+        let Value::Object(claims) = &self.claims else { return Err(bad("the claims must be an object")) };
         if let Some(name) = REGISTERED.iter().find(|name| claims.contains_key(**name)) {
-            return Err(bad(format_args!("the claim {name:?} is not the caller's to set")));
+            return Err(bad(format_args!("the claim {name:?} is set by the issuer and cannot be given")));
         }
         refuse_reserved(&self.claims)?;
         let mut payload = self.claims.clone();
         let disclosures = hide(agent, hash, &mut payload, &self.hidden, self.decoys)?;
-        let Value::Object(mut payload) = payload else { return Err(bad("the claims are an object")) };
+        let Value::Object(mut payload) = payload else { return Err(bad("the claims must be an object")) };
         payload.insert("iss".into(), agent.did().as_str().into());
         payload.insert("vct".into(), self.vct.into());
         payload.insert("iat".into(), now.0.into());
@@ -344,7 +344,7 @@ impl SdJwtHeld {
         let mut chosen = BTreeSet::new();
         for wanted in pointers {
             if !self.disclosable().any(|pointer| pointer == *wanted) {
-                return Err(bad(format_args!("{wanted:?} is nothing that can be disclosed")));
+                return Err(bad(format_args!("{wanted:?} cannot be disclosed")));
             }
             let above = |pointer: &str| {
                 wanted.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -416,13 +416,13 @@ impl<'a> Parts<'a> {
         if presented.len() > MAX_SD_JWT {
             return Err(Error::new(
                 Reason::TooLarge,
-                format_args!("an SD-JWT of {} characters, at most {MAX_SD_JWT} are read", presented.len()),
+                format_args!("the SD-JWT has {} characters; the limit is {MAX_SD_JWT}", presented.len()),
             ));
         }
         let (bound, binding) = presented
             .rfind('~')
             .map(|at| presented.split_at(at + 1))
-            .ok_or_else(|| bad("an SD-JWT has a tilde after its token"))?;
+            .ok_or_else(|| bad("an SD-JWT must have a tilde after its token"))?;
         let mut parts = bound[..bound.len() - 1].split('~');
         let token = parts.next().unwrap_or_default();
         let texts: Vec<&str> = parts.collect();
@@ -446,7 +446,7 @@ impl<'a> Parts<'a> {
         let mut by_digest = BTreeMap::new();
         for (index, disclosure) in self.disclosures.iter().enumerate() {
             if by_digest.insert(self.hash.digest(disclosure.text), index).is_some() {
-                return Err(bad_disclosure("a disclosure stands twice"));
+                return Err(bad_disclosure("a disclosure is repeated"));
             }
         }
         let mut expansion = Expansion {
@@ -460,7 +460,7 @@ impl<'a> Parts<'a> {
         let claims = expansion.object(&payload, "", json::MAX_DEPTH)?;
         match expansion.placed.len() == self.disclosures.len() {
             true => Ok((claims, expansion.placed)),
-            false => Err(bad_disclosure("a disclosure that nothing refers to")),
+            false => Err(bad_disclosure("nothing refers to a disclosure")),
         }
     }
 
@@ -487,8 +487,8 @@ impl<'a> Parts<'a> {
         same(claims.get("nonce"), Some(nonce), Reason::WrongNonce, "nonce")?;
         let hash = self.hash.digest(self.bound);
         same(claims.get("sd_hash"), Some(&hash), Reason::BadSignature, "sd_hash")?;
-        let made =
-            numeric_date(&claims, "iat")?.ok_or_else(|| bad("key binding tells when it was made (iat)"))?;
+        let made = numeric_date(&claims, "iat")?
+            .ok_or_else(|| bad("the key binding must say when it was made (iat)"))?;
         let (not_before, expires) = (numeric_date(&claims, "nbf")?, numeric_date(&claims, "exp")?);
         fresh(made, max_age, now)?;
         now.within(not_before, expires, "the key binding")
@@ -498,15 +498,15 @@ impl<'a> Parts<'a> {
 impl<'a> Disclosure<'a> {
     fn read(text: &'a str) -> Result<Self> {
         let array = json::parse(&encoding::decode(text, MAX_SD_JWT)?, MAX_SD_JWT)?;
-        let Value::Array(array) = array else { return Err(bad_disclosure("a disclosure is a list")) };
+        let Value::Array(array) = array else { return Err(bad_disclosure("a disclosure must be a list")) };
         let mut array = array.into_iter();
         let (name, value) = match (array.next(), array.next(), array.next(), array.next()) {
             (Some(Value::String(_)), Some(Value::String(name)), Some(value), None) => (Some(name), value),
             (Some(Value::String(_)), Some(value), None, None) => (None, value),
-            _ => return Err(bad_disclosure("a disclosure has a salt, a name or none, and a value")),
+            _ => return Err(bad_disclosure("a disclosure must have a salt, an optional name and a value")),
         };
         match name.as_deref().is_some_and(|name| RESERVED.contains(&name)) {
-            true => Err(bad_disclosure("a disclosure names a member of the format itself")),
+            true => Err(bad_disclosure("a disclosure names a member that the format reserves")),
             false => Ok(Self { text, name, value }),
         }
     }
@@ -539,14 +539,14 @@ impl Expansion<'_> {
         let mut out = Map::new();
         for (name, value) in object.iter().filter(|(name, _)| *name != "_sd") {
             if RESERVED.contains(&name.as_str()) {
-                return Err(bad_disclosure(&format!("{name:?} where it has no place")));
+                return Err(bad_disclosure(&format!("{name:?} is not permitted here")));
             }
             out.insert(name.clone(), self.value(value, &below(path, name), depth)?);
         }
         let digests = match object.get("_sd") {
             None => return Ok(out),
             Some(Value::Array(digests)) => digests,
-            Some(_) => return Err(bad_disclosure("_sd is a list of digests")),
+            Some(_) => return Err(bad_disclosure("_sd must be a list of digests")),
         };
         for digest in digests {
             let Some(index) = self.find(digest)? else { continue };
@@ -562,7 +562,7 @@ impl Expansion<'_> {
             self.placed.push((inside.clone(), index));
             let value = self.value(&disclosure.value, &inside, depth)?;
             if out.insert(name.clone(), value).is_some() {
-                return Err(bad_disclosure(&format!("the claim {name:?} stands there already")));
+                return Err(bad_disclosure(&format!("the claim {name:?} exists already")));
             }
         }
         Ok(out)
@@ -587,7 +587,7 @@ impl Expansion<'_> {
                     self.placed.push((inside.clone(), index));
                     out.push(self.value(&disclosure.value, &inside, depth)?);
                 }
-                Some(_) => return Err(bad_disclosure("beside \"...\" nothing else stands")),
+                Some(_) => return Err(bad_disclosure("an object with \"...\" must have no other member")),
             }
         }
         Ok(out)
@@ -595,16 +595,16 @@ impl Expansion<'_> {
 
     /// The disclosure of a digest, if it was disclosed. No digest may stand in two places.
     fn find(&mut self, digest: &Value) -> Result<Option<usize>> {
-        let digest = digest.as_str().ok_or_else(|| bad_disclosure("a digest is text"))?;
+        let digest = digest.as_str().ok_or_else(|| bad_disclosure("a digest must be a string"))?;
         match self.seen.insert(digest.to_owned()) {
             true => Ok(self.by_digest.get(digest).copied()),
-            false => Err(bad_disclosure("a digest stands in two places")),
+            false => Err(bad_disclosure("a digest occurs twice")),
         }
     }
 }
 
 fn deeper(depth: usize) -> Result<usize> {
-    depth.checked_sub(1).ok_or_else(|| bad_disclosure("disclosures lie too deep inside each other"))
+    depth.checked_sub(1).ok_or_else(|| bad_disclosure("disclosures are nested too deeply"))
 }
 
 /// Takes members and elements out of the claims and leaves digests; the deepest first, so that what holds them can be
@@ -619,11 +619,11 @@ fn hide(
     let mut ordered: Vec<&String> = pointers.iter().collect();
     ordered.sort_by(|a, b| b.matches('/').count().cmp(&a.matches('/').count()).then(a.cmp(b)));
     if ordered.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(bad("a pointer stands twice"));
+        return Err(bad("a pointer is repeated"));
     }
     let mut disclosures = Vec::new();
     for pointer in &ordered {
-        let nothing = || bad(format_args!("{pointer:?} points to nothing"));
+        let nothing = || bad(format_args!("{pointer:?} points to no claim"));
         let (parent, last) = pointer.rsplit_once('/').ok_or_else(nothing)?;
         let name = last.replace("~1", "/").replace("~0", "~");
         let seal = |mut value: Value| -> Result<Value> {
@@ -684,7 +684,7 @@ fn refuse_reserved(value: &Value) -> Result<()> {
     match value {
         Value::Object(object) => {
             object.iter().try_for_each(|(name, value)| match RESERVED.contains(&name.as_str()) {
-                true => Err(bad(format_args!("the name {name:?} belongs to the format"))),
+                true => Err(bad(format_args!("the name {name:?} is reserved by the format"))),
                 false => refuse_reserved(value),
             })
         }
@@ -704,7 +704,7 @@ fn holder(claims: &Map<String, Value>) -> Result<Option<DidUrl>> {
     match claims.get("cnf") {
         None => Ok(None),
         Some(Value::Object(cnf)) => DidUrl::of_key(text(cnf, "kid")?).map(Some),
-        Some(_) => Err(bad("cnf is an object with the URL of the holder's key (kid)")),
+        Some(_) => Err(bad("cnf must be an object with the URL of the holder's key (kid)")),
     }
 }
 
@@ -713,7 +713,7 @@ fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a str> {
         .get(name)
         .and_then(Value::as_str)
         .filter(|text| !text.is_empty())
-        .ok_or_else(|| bad(format_args!("the text {name:?} is missing")))
+        .ok_or_else(|| bad(format_args!("the string {name:?} is missing")))
 }
 
 /// A JSON Pointer one step down (RFC 6901, §3).

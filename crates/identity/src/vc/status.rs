@@ -99,16 +99,16 @@ impl StatusEntry {
             entry
                 .get(name)
                 .and_then(Value::as_str)
-                .ok_or_else(|| bad(format_args!("a status entry has {name}")))
+                .ok_or_else(|| bad(format_args!("a status entry must have {name}")))
         };
         let index = text("statusListIndex")?;
-        let index =
-            crate::kdf::decimal(index).ok_or_else(|| bad("statusListIndex is a number in decimal digits"))?;
+        let index = crate::kdf::decimal(index)
+            .ok_or_else(|| bad("statusListIndex must be a number in decimal digits"))?;
         // Beyond what can be counted here it is beyond every list.
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let list = text("statusListCredential")?;
         if !is_uri(list) {
-            return Err(bad("statusListCredential is a URL"));
+            return Err(bad("statusListCredential must be a URL"));
         }
         if entry.get("id").is_some_and(|id| id == list) {
             return Err(bad("the id of a status entry is not that of its list"));
@@ -118,10 +118,10 @@ impl StatusEntry {
             return Ok(None);
         }
         let purpose = StatusPurpose::read(purpose).ok_or_else(|| {
-            Error::new(Reason::UnknownStatus, format_args!("a status of the unknown purpose {purpose:?}"))
+            Error::new(Reason::UnknownStatus, format_args!("unknown purpose {purpose:?} of a status"))
         })?;
         if entry.get("statusSize").is_some_and(|size| size.as_u64() != Some(1)) {
-            return Err(bad("revocation and suspension take one bit (statusSize)"));
+            return Err(bad("revocation and suspension must have one bit (statusSize)"));
         }
         Ok(Some(Self { list: list.to_owned(), index, purpose }))
     }
@@ -164,7 +164,7 @@ impl StatusList {
         if !(MIN_ENTRIES..=MAX_ENTRIES).contains(&entries) || !entries.is_multiple_of(8) {
             return Err(Error::new(
                 Reason::OutOfRange,
-                format_args!("a list has {MIN_ENTRIES} to {MAX_ENTRIES} entries, eight to a byte"),
+                format_args!("a list must have {MIN_ENTRIES} to {MAX_ENTRIES} entries, eight to a byte"),
             ));
         }
         Ok(Self { purpose, bits: Arc::new(vec![0; entries / 8]) })
@@ -188,7 +188,10 @@ impl StatusList {
     pub fn set(&mut self, index: usize, value: bool) -> Result<()> {
         let set = self.is_set(index)?;
         if set && !value && self.purpose == StatusPurpose::Revocation {
-            return Err(Error::new(Reason::Irreversible, format_args!("entry {index} was revoked for good")));
+            return Err(Error::new(
+                Reason::Irreversible,
+                format_args!("entry {index} was revoked, which cannot be undone"),
+            ));
         }
         if set != value {
             Arc::make_mut(&mut self.bits)[index / 8] ^= mask(index);
@@ -205,7 +208,7 @@ impl StatusList {
         self.bits.get(index / 8).map(|byte| byte & mask(index) != 0).ok_or_else(|| {
             Error::new(
                 Reason::OutOfRange,
-                format_args!("the list has no entry {index}, only {}", self.entries()),
+                format_args!("the list has {} entries and no entry {index}", self.entries()),
             )
         })
     }
@@ -229,7 +232,7 @@ impl StatusList {
         if bits.len() > MAX_ENTRIES / 8 {
             return Err(Error::new(
                 Reason::TooLarge,
-                format_args!("a list of more than {MAX_ENTRIES} entries"),
+                format_args!("the list has more than {MAX_ENTRIES} entries"),
             ));
         }
         if !rest.is_empty() {
@@ -238,7 +241,7 @@ impl StatusList {
         if bits.len() * 8 < MIN_ENTRIES {
             return Err(Error::new(
                 Reason::OutOfRange,
-                format_args!("a list of {} entries, {MIN_ENTRIES} are the fewest", bits.len() * 8),
+                format_args!("the list has {} entries; the minimum is {MIN_ENTRIES}", bits.len() * 8),
             ));
         }
         Ok(Self { purpose, bits: Arc::new(bits) })
@@ -323,9 +326,10 @@ impl StatusListCredential {
         if !credential.has_type(LIST_CREDENTIAL) || !has_type(subject, LIST) {
             return Err(Error::new(Reason::BadType, "not a BitstringStatusListCredential"));
         }
-        let url = credential.id().ok_or_else(|| bad("the credential of a status list has an id, its URL"))?;
+        let url =
+            credential.id().ok_or_else(|| bad("the credential of a status list must have its URL as id"))?;
         let encoded = subject.get("encodedList").and_then(Value::as_str);
-        let encoded = encoded.ok_or_else(|| bad("a status list has an encodedList"))?;
+        let encoded = encoded.ok_or_else(|| bad("a status list must have an encodedList"))?;
         let purposes = match subject.get("statusPurpose") {
             Some(Value::Array(all)) => &all[..],
             Some(one) => core::slice::from_ref(one),
@@ -333,11 +337,11 @@ impl StatusListCredential {
         };
         let named: BTreeSet<&str> = purposes.iter().filter_map(Value::as_str).collect();
         if purposes.is_empty() || named.len() != purposes.len() {
-            return Err(bad("a status list has one or more purposes, none of them twice"));
+            return Err(bad("a status list must have one or more purposes, none of them twice"));
         }
         let ttl = match subject.get("ttl") {
             None => None,
-            Some(ttl) => Some(ttl.as_u64().ok_or_else(|| bad("ttl is a number of milliseconds"))?),
+            Some(ttl) => Some(ttl.as_u64().ok_or_else(|| bad("ttl must be a number of milliseconds"))?),
         };
         let mut purposes = named.into_iter().filter_map(StatusPurpose::read);
         // Unpacked once, however many purposes it serves.
@@ -496,7 +500,7 @@ impl Status<'_> {
         if matches!(self, Self::Required(_)) && credential.json().contains_key("status") {
             return Err(Error::new(
                 Reason::UnknownStatus,
-                "token status lists (the claim status) are not read here",
+                "token status lists (the claim status) are not supported",
             ));
         }
         objects(credential.json(), "credentialStatus")?
@@ -558,11 +562,11 @@ fn look_up(
     if found.url() != entry.list || found.issuer() != issuer {
         return Err(Error::new(
             Reason::WrongIssuer,
-            format_args!("the list {} is not one of {issuer}", entry.list),
+            format_args!("the list {} was not issued by {issuer}", entry.list),
         ));
     }
     let list = found.list(entry.purpose).ok_or_else(|| {
-        bad(format_args!("the list {} is not one for {}", entry.list, entry.purpose.name()))
+        bad(format_args!("the list {} is not for the purpose {}", entry.list, entry.purpose.name()))
     })?;
     let set = list.is_set(entry.index)?;
     let (from, until) = found.validity();

@@ -90,7 +90,7 @@ impl Target {
                 let (host, port) = host_and_port(scheme, rest).map_err(|reason| wrong(&reason))?;
                 let tls = if scheme == "https" {
                     let name = ServerName::try_from(host.clone())
-                        .map_err(|_| wrong("the host is neither a DNS name nor an IP address"))?;
+                        .map_err(|_| wrong("the host is not a DNS name or an IP address"))?;
                     let config = tls(&options).map_err(|reason| wrong(&reason))?;
                     Some((TlsConnector::from(Arc::new(config)), name))
                 } else {
@@ -114,21 +114,23 @@ impl Target {
         if !matches!(&address, Address::Tcp { tls: Some(_), .. })
             && (options.roots.is_some() || options.identity.is_some())
         {
-            return Err(wrong("certificates need an https:// endpoint"));
+            return Err(wrong("client certificates and certificate authorities need an https:// endpoint"));
         }
         let credentials = match &options.credentials {
             Some(_) if !is_private => {
-                return Err(wrong("credentials would go in the clear; use https:// (or a loopback address)"));
+                return Err(wrong(
+                    "credentials would be sent unencrypted; use https:// (or a loopback address)",
+                ));
             }
             Some(credentials) => {
                 let mut value = AsciiMetadataValue::try_from(credentials.header.expose().as_str())
-                    .map_err(|_| wrong("the credentials do not fit a header"))?;
+                    .map_err(|_| wrong("the credentials contain characters that a header cannot carry"))?;
                 value.set_sensitive(true);
                 Some(value)
             }
             None => None,
         };
-        let origin = origin.parse().map_err(|_| wrong("the endpoint is no URL"))?;
+        let origin = origin.parse().map_err(|_| wrong("the endpoint is not a URL"))?;
         Ok(Self {
             post_quantum: options.post_quantum,
             endpoint: options.endpoint,
@@ -141,7 +143,7 @@ impl Target {
 
 /// Splits `host`, `host:port` and `[v6]:port`; the port is that of the scheme if there is none.
 fn host_and_port(scheme: &str, rest: &str) -> std::result::Result<(String, u16), String> {
-    let uri: Uri = format!("http://{rest}").parse().map_err(|_| "the endpoint is no URL".to_owned())?;
+    let uri: Uri = format!("http://{rest}").parse().map_err(|_| "the endpoint is not a URL".to_owned())?;
     let authority = uri.authority().ok_or("the endpoint has no host")?;
     if authority.as_str().contains('@') {
         return Err("credentials do not belong in the endpoint".to_owned());
@@ -226,7 +228,7 @@ pub(super) async fn open(target: &Target, first: Message) -> std::result::Result
     let channel =
         endpoint.connect_with_connector(dialer).await.map_err(|error| printable(&causes(&error)))?;
     let (outbound, mut waiting) = mpsc::channel(WAITING);
-    outbound.try_send(first).map_err(|_| "the stream ended before it began".to_owned())?;
+    outbound.try_send(first).map_err(|_| "the node closed the stream before it started".to_owned())?;
     let mut request = Request::new(stream::poll_fn(move |cx| waiting.poll_recv(cx)));
     if let Some(credentials) = &target.credentials {
         request.metadata_mut().insert("authorization", credentials.clone());
@@ -262,8 +264,7 @@ fn reason(status: &Status, lost: &OnceLock<String>) -> String {
             format!("the node refuses the credentials ({})", printable(status.message()))
         }
         Code::Unimplemented => {
-            "no data plane of SLIM answers there: this is another service, or its version of SLIM is too old"
-                .to_owned()
+            "no SLIM data plane answers: this is another service, or its SLIM version is too old".to_owned()
         }
         _ => printable(&causes(status)),
     }

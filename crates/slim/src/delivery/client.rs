@@ -174,7 +174,7 @@ fn random<const N: usize>() -> Result<[u8; N]> {
 
 /// The answer is one to another question.
 fn odd() -> Error {
-    Error::Malformed("the answer does not fit the question")
+    Error::Malformed("the answer is of another kind than the request")
 }
 
 #[async_trait]

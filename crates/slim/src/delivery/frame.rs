@@ -326,7 +326,7 @@ impl Reply {
             129 => Answer::Placed(match input.u8()? {
                 1 => Placed::At(input.u64()?),
                 2 => Placed::After(input.u64()?),
-                _ => return Err(Error::Malformed("no such outcome")),
+                _ => return Err(Error::Malformed("unknown outcome")),
             }),
             130 => {
                 let head = Head { first: input.u64()?, last: input.u64()?, commit: input.u64()? };
@@ -348,7 +348,7 @@ impl Reply {
                 let count = input.len(MAX_ASKED)?;
                 Answer::Blobs((0..count).map(|_| input.option(MAX_BLOB)).collect::<Result<_>>()?)
             }
-            _ => return Err(Error::Malformed("no such answer")),
+            _ => return Err(Error::Malformed("unknown kind of answer")),
         };
         input.end()?;
         Ok(Self { id, answer })
@@ -444,13 +444,13 @@ const SHORT: Error = Error::Malformed("it ends too early");
 impl Input {
     fn begin(&mut self) -> Result<(u8, CallId)> {
         if self.array()? != MAGIC {
-            return Err(Error::Malformed("it does not begin as such a frame"));
+            return Err(Error::Malformed("it does not begin with the header of such a frame"));
         }
         Ok((self.u8()?, CallId(self.array()?)))
     }
 
     fn end(&self) -> Result<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(Error::Malformed("something follows its last field")) }
+        if self.0.is_empty() { Ok(()) } else { Err(Error::Malformed("bytes follow its last field")) }
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -512,7 +512,7 @@ impl Input {
 
     fn entry(&mut self) -> Result<Entry> {
         let id = EntryId(self.array()?);
-        let kind = EntryKind::of(self.u8()?).ok_or(Error::Malformed("no such kind of entry"))?;
+        let kind = EntryKind::of(self.u8()?).ok_or(Error::Malformed("unknown kind of entry"))?;
         Ok(Entry { id, kind, content: self.bytes(MAX_ENTRY)? })
     }
 
@@ -536,11 +536,11 @@ impl Input {
             5 => Refusal::DidTooLong(number),
             6 => {
                 let quota = u8::try_from(number).ok().and_then(Quota::of);
-                Refusal::Full(quota.ok_or(Error::Malformed("no such quota"))?)
+                Refusal::Full(quota.ok_or(Error::Malformed("unknown quota"))?)
             }
             7 if number == 0 => Refusal::NotAllowed,
             10 if number == 0 => Refusal::IdTaken,
-            _ => return Err(Error::Malformed("no such refusal")),
+            _ => return Err(Error::Malformed("unknown refusal")),
         })
     }
 }

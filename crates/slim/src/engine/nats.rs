@@ -126,7 +126,7 @@ impl Nats {
         retention: Retention,
     ) -> Result<Self> {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(Error::Service("a prefix has letters, digits and - only".into()));
+            return Err(Error::Service("a prefix consists of letters, digits and -".into()));
         }
         let jetstream = jetstream::new(client);
         // JetStream takes 0 for no limit.
@@ -442,7 +442,7 @@ fn payload(numbers: &[u64]) -> Bytes {
 fn record(place: u64, at: i128, payload: &Bytes) -> Result<Record> {
     let head = payload.split_first_chunk::<17>().map(|(head, _)| head);
     let read = head.and_then(|[kind, id @ ..]| Some((EntryKind::of(*kind)?, EntryId(*id))));
-    let (kind, id) = read.ok_or_else(|| Error::Service(format!("message {place} is no entry").into()))?;
+    let (kind, id) = read.ok_or_else(|| Error::Service(format!("message {place} is not an entry").into()))?;
     let at = u64::try_from(at).unwrap_or_default();
     Ok(Record { place, at, entry: Entry { id, kind, content: payload.slice(17..) } })
 }

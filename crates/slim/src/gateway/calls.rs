@@ -58,21 +58,25 @@ pub(super) async fn perform(agent: &Arc<Agent>, what: Do) -> Result<Value, Failu
 
 /// A channel that the agent is in.
 pub(super) fn channel(agent: &Agent, id: ChannelId) -> Result<Channel, Failure> {
-    let unknown =
-        || Failure::new("unknown-channel", format!("the agent is not in channel {id}: join it first"));
+    let unknown = || {
+        Failure::new("unknown-channel", format!("the agent is not a member of channel {id}; join it first"))
+    };
     agent.node.channel(&id).ok_or_else(unknown)
 }
 
 fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let did =
-        |text: &String| text.parse().map_err(|_| Failure::new("bad-did", format!("{text:?} is no DID")));
+        |text: &String| text.parse().map_err(|_| Failure::new("bad-did", format!("{text:?} is not a DID")));
     texts.iter().map(did).collect()
 }
 
 async fn joined(agent: &Arc<Agent>, join: &Join) -> Result<Value, Failure> {
     let id = join.channel;
     let late = |_| {
-        Failure::new("no-invitation", format!("no invitation to channel {id} came within {} ms", join.wait))
+        Failure::new(
+            "no-invitation",
+            format!("no invitation to channel {id} was received within {} ms", join.wait),
+        )
     };
     let wait = Duration::from_millis(join.wait);
     if let Some(invitation) = timeout(wait, invitation_to(agent, id)).await.map_err(late)? {

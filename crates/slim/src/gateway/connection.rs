@@ -42,10 +42,10 @@ const MAX_FEEDS: usize = 256;
 struct End(u16, &'static str);
 
 const BAD_FRAME: u16 = 4400;
-const UNAUTHORIZED: End = End(4401, "no agent has this token");
-const NO_HELLO: End = End(4408, "no hello within 5 s");
+const UNAUTHORIZED: End = End(4401, "unknown token");
+const NO_HELLO: End = End(4408, "no hello frame was received within 5 s");
 const REPLACED: End = End(4409, "the client connected again");
-const SILENT: End = End(4410, "the client is silent");
+const SILENT: End = End(4410, "the client sent nothing for too long");
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -84,23 +84,23 @@ fn checked(request: &Request, mut response: Response, door: &Door) -> Result<Res
     };
     // A foreign page can make its own name lead here, but not take it out of the request.
     if !of_this_machine(request.headers(), door.address) {
-        return refuse(StatusCode::FORBIDDEN, "the gateway is for this machine alone");
+        return refuse(StatusCode::FORBIDDEN, "the gateway accepts clients of this machine only");
     }
     let origins: Vec<_> = request.headers().get_all(header::ORIGIN).iter().collect();
     let known = |origin: &HeaderValue| door.origins.iter().any(|known| known.as_bytes() == origin.as_bytes());
     if origins.len() > 1 || !origins.into_iter().all(known) {
         return refuse(
             StatusCode::FORBIDDEN,
-            "pages of this origin are not let in: name it when the gateway is started",
+            "this origin is not permitted: permit it when the gateway is started",
         );
     }
     if request.uri().path() != "/" || request.uri().query().is_some() {
-        return refuse(StatusCode::NOT_FOUND, "the gateway is at /");
+        return refuse(StatusCode::NOT_FOUND, "the path of the gateway is /");
     }
     let offered = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
     let mut offered = offered.filter_map(|offer| offer.to_str().ok()).flat_map(|offers| offers.split(','));
     if !offered.any(|offer| offer.trim() == SUBPROTOCOL) {
-        return refuse(StatusCode::BAD_REQUEST, "the gateway speaks gambeson.channel.1");
+        return refuse(StatusCode::BAD_REQUEST, "the subprotocol must be gambeson.channel.1");
     }
     response.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
     Ok(response)
@@ -128,10 +128,10 @@ async fn hello(socket: &mut Socket) -> Result<Hello, Option<String>> {
         match socket.next().await {
             Some(Ok(Message::Text(frame))) => match FromClient::parse(&frame) {
                 Ok(FromClient::Hello(hello)) => return Ok(hello),
-                Ok(_) => return Err(Some("the first frame is a hello".to_owned())),
+                Ok(_) => return Err(Some("the first frame must be a hello".to_owned())),
                 Err(reason) => return Err(Some(reason)),
             },
-            Some(Ok(Message::Binary(_))) => return Err(Some("frames are texts".to_owned())),
+            Some(Ok(Message::Binary(_))) => return Err(Some("frames must be text frames".to_owned())),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
             _ => return Err(None),
         }
@@ -227,7 +227,9 @@ impl Reader<'_> {
                     heard = Instant::now();
                     continue;
                 }
-                Ok(Some(Ok(Message::Binary(_)))) => return Some((BAD_FRAME, "frames are texts".to_owned())),
+                Ok(Some(Ok(Message::Binary(_)))) => {
+                    return Some((BAD_FRAME, "frames must be text frames".to_owned()));
+                }
                 Ok(Some(Err(SocketError::Capacity(error)))) => return Some((BAD_FRAME, error.to_string())),
                 Ok(_) => return None,
             };
@@ -240,7 +242,7 @@ impl Reader<'_> {
 
     async fn take(&mut self, frame: &str) -> Result<(), String> {
         match FromClient::parse(frame)? {
-            FromClient::Hello(_) => return Err("only the first frame is a hello".to_owned()),
+            FromClient::Hello(_) => return Err("only the first frame may be a hello".to_owned()),
             FromClient::Call(call) => match self.session.admit(&call)? {
                 Admitted::Wait => {}
                 Admitted::Done(answer) => drop(self.out.send(answer).await),

@@ -84,7 +84,7 @@ async fn run(
     let newest = channel.newest().await.map_err(calls::failed)?;
     let mut from = after.unwrap_or(kept) + 1;
     if from > newest {
-        return Err(Failure::new("bad-position", format!("position {} has not come yet", from - 1)));
+        return Err(Failure::new("bad-position", format!("position {} does not exist yet", from - 1)));
     }
     // Positions and sizes that were sent and not acknowledged.
     let mut waiting: VecDeque<(u64, usize)> = VecDeque::new();

@@ -269,7 +269,10 @@ impl FromClient {
     /// A sentence for who wrote the client.
     pub fn parse(frame: &str) -> Result<Self, String> {
         if frame.len() > MAX_CLIENT_FRAME {
-            return Err(format!("a frame of {} bytes; at most {MAX_CLIENT_FRAME} are read", frame.len()));
+            return Err(format!(
+                "the frame has {} bytes; at most {MAX_CLIENT_FRAME} are accepted",
+                frame.len()
+            ));
         }
         serde_json::from_str(frame).map_err(|error| error.to_string())
     }
@@ -394,7 +397,7 @@ fn far_end(end: &crate::bridge_news::FarEnd) -> Value {
 fn warned(warning: &Warning) -> Value {
     let (code, members, message) = match warning {
         Warning::Missing { sender, bundles } => {
-            ("missing", vec![sender.clone()], format!("{bundles} bundles of messages will not come"))
+            ("missing", vec![sender.clone()], format!("{bundles} bundles of messages are lost"))
         }
         Warning::Pruned { from, to } => {
             ("pruned", Vec::new(), format!("the log was pruned from place {from} up to before {to}"))
@@ -407,11 +410,11 @@ fn warned(warning: &Warning) -> Value {
             vec![by.clone()],
             format!("the commit at place {place} could not be used: {reason}"),
         ),
-        Warning::Silent { members } => ("silent", members.clone(), "no receipt for long".to_owned()),
+        Warning::Silent { members } => ("silent", members.clone(), "no receipt for a long time".to_owned()),
         Warning::ForbiddenBridge { member } => (
             "forbidden-bridge",
             vec![member.clone()],
-            "it says to be a bridge, which the policy forbids: what it carries in is not shown".to_owned(),
+            "it claims to be a bridge, which the policy forbids: its messages are not shown".to_owned(),
         ),
         Warning::Outdated { member, reason } => ("outdated", vec![member.clone()], reason.clone()),
         Warning::Unsent { reason } => ("unsent", Vec::new(), reason.clone()),
@@ -457,7 +460,7 @@ fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
 fn hex<'de, D: Deserializer<'de>, const N: usize>(from: D) -> Result<[u8; N], D::Error> {
     let text = String::deserialize(from)?;
     from_hex(&text)
-        .ok_or_else(|| D::Error::custom(format!("not {} hexadecimal digits, small letters", 2 * N)))
+        .ok_or_else(|| D::Error::custom(format!("expected {} hexadecimal digits in lower case", 2 * N)))
 }
 
 fn channel<'de, D: Deserializer<'de>>(from: D) -> Result<ChannelId, D::Error> {
@@ -482,10 +485,13 @@ fn open<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u64>>, D::Error
     let ids = Vec::<u64>::deserialize(from)?;
     if ids.len() >= MAX_UNSETTLED {
         let most = MAX_UNSETTLED - 1;
-        return Err(D::Error::custom(format!("{} open calls before one; at most {most} may be", ids.len())));
+        return Err(D::Error::custom(format!(
+            "the call waits for {} open calls; at most {most} are accepted",
+            ids.len()
+        )));
     }
     if !ids.is_sorted_by(|one, next| one < next) {
-        return Err(D::Error::custom("open calls are named in their order, each once"));
+        return Err(D::Error::custom("open calls must be named in order, each once"));
     }
     match ids.last() {
         Some(last) if *last > MAX_NUMBER => Err(D::Error::custom("a number above 2^53 - 1")),
@@ -495,7 +501,7 @@ fn open<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u64>>, D::Error
 
 fn wait<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let wait = u64::deserialize(from)?;
-    (wait <= MAX_WAIT).then_some(wait).ok_or_else(|| D::Error::custom("a wait of more than a day"))
+    (wait <= MAX_WAIT).then_some(wait).ok_or_else(|| D::Error::custom("the wait is longer than a day"))
 }
 
 fn dids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
@@ -504,7 +510,7 @@ fn dids<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     if right {
         Ok(texts)
     } else {
-        Err(D::Error::custom(format!("{} DIDs; 1 to {MAX_DIDS} are taken", texts.len())))
+        Err(D::Error::custom(format!("{} DIDs are named; 1 to {MAX_DIDS} are accepted", texts.len())))
     }
 }
 
@@ -607,7 +613,7 @@ mod tests {
             (call(&format!(r#"{{"invite":{{"channel":"{CHANNEL}","dids":[]}}}}"#)), "0 DIDs"),
             (call(&format!(r#"{{"join":{{"channel":"{CHANNEL}","wait":86400001}}}}"#)), "a day"),
             (open_calls(&(3..67).collect::<Vec<u64>>()), "64 open calls"),
-            (open_calls(&[4, 3]), "in their order"),
+            (open_calls(&[4, 3]), "in order"),
             (open_calls(&[3, 3]), "each once"),
             (open_calls(&[3, MAX_NUMBER + 1]), "2^53"),
             (

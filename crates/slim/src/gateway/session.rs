@@ -90,10 +90,10 @@ impl Session {
     pub(super) fn admit(&self, call: &Call) -> Result<Admitted, &'static str> {
         let mut state = hold(&self.0);
         if call.settled >= call.id {
-            return Err("a call cannot be settled before it is made");
+            return Err("the call to settle was not made yet");
         }
         if call.open.iter().flatten().any(|open| *open <= call.settled || *open >= call.id) {
-            return Err("an open call is after those that are settled, and before the one that names it");
+            return Err("an open call must come after the settled calls and before the call that names it");
         }
         let settled = |id: u64| {
             let closed = |open: &[u64]| id < call.id && open.binary_search(&id).is_err();
@@ -110,8 +110,8 @@ impl Session {
         match state.calls.get(&call.id) {
             Some(Progress::Answered(answer)) => Ok(Admitted::Done(Arc::clone(answer))),
             Some(Progress::Begun(_)) => Ok(Admitted::Wait),
-            None if call.id <= state.newest => Err("a call that is settled is not made again"),
-            None if state.calls.len() >= MAX_UNSETTLED => Err("more than 64 calls are not settled"),
+            None if call.id <= state.newest => Err("the call was settled and cannot be made again"),
+            None if state.calls.len() >= MAX_UNSETTLED => Err("more than 64 calls are open"),
             None => {
                 state.newest = call.id;
                 state.calls.insert(call.id, Progress::Begun(None));
@@ -159,7 +159,7 @@ impl Session {
         };
         if let Some(handle) = handle {
             handle.abort();
-            self.answer(id, Err(Failure::new("cancelled", "the client gave it up"))).await;
+            self.answer(id, Err(Failure::new("cancelled", "the client cancelled the call"))).await;
         }
     }
 }

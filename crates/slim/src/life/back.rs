@@ -76,7 +76,7 @@ impl Life {
         {
             self.cannot_follow(
                 place,
-                "other members are in an epoch whose commit this member has not received",
+                "other members are in a later epoch, whose commit this member has not received",
                 true,
             );
         }

@@ -470,7 +470,7 @@ impl Life {
             if self.unsure {
                 self.cannot_follow(
                     record.place,
-                    "the commit is sealed with a key of a time that was pruned",
+                    "the commit is encrypted with a key of a deleted epoch",
                     true,
                 );
             }
@@ -483,7 +483,7 @@ impl Life {
         };
         if peek.epoch > epoch {
             if self.passed_over || self.unsure {
-                self.cannot_follow(record.place, "commits before it are missing", true);
+                self.cannot_follow(record.place, "earlier commits are missing", true);
             }
             return self.skipped(place);
         }
@@ -501,7 +501,7 @@ impl Life {
                     // It stands in the log, and what was made with it was never written.
                     self.cannot_follow(
                         place.0,
-                        "this member came back, and stopped before it had stored that",
+                        "this member rejoined and stopped before it had stored the new state",
                         true,
                     );
                     return self.skipped(place);

@@ -244,7 +244,7 @@ impl Life {
             self.unsure = true;
             self.write_places();
             if page.head.commit > self.commit && page.head.commit < first {
-                self.cannot_follow(page.head.commit, "the commit is pruned", true);
+                self.cannot_follow(page.head.commit, "the commit was deleted from the log", true);
             }
         }
         records.retain(|record| record.place > self.read);

@@ -297,7 +297,7 @@ async fn learn_card(shared: &Shared, place: &CardPlace, mut first: Option<Bytes>
     if *log.did() != did {
         return Err(Error::Cards(gambeson_identity::Error::new(
             gambeson_identity::Reason::NotBound,
-            format_args!("the cards of {} stand where those of {did} should", log.did()),
+            format_args!("the cards are of {}, expected {did}", log.did()),
         )));
     }
     shared.learn(log, place).await

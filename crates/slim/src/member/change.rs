@@ -90,7 +90,11 @@ impl Member {
     pub fn commit(&mut self, changes: Changes, now: Timestamp) -> Result<Pending> {
         self.present()?;
         if self.pending.is_some() {
-            return Err(Refusal::new(Reason::Pending, "a commit waits to be confirmed or abandoned").into());
+            return Err(Refusal::new(
+                Reason::Pending,
+                "an earlier commit was neither confirmed nor abandoned",
+            )
+            .into());
         }
         let count = changes.add.len() + changes.remove.len();
         if count > MAX_CHANGES {
@@ -106,7 +110,8 @@ impl Member {
         for welcome in &output.welcome_messages {
             let mut references = welcome.welcome_key_package_references().into_iter();
             let did = references.next().and_then(|reference| joiners.get(&reference[..]));
-            let did = did.ok_or_else(|| Refusal::new(Reason::Protocol, "a Welcome for nobody"))?;
+            let did =
+                did.ok_or_else(|| Refusal::new(Reason::Protocol, "the Welcome is for no new member"))?;
             welcomes.push((did.clone(), bytes_of(welcome)?));
         }
         let policy = changes.policy.as_ref().unwrap_or(&self.policy);
@@ -170,8 +175,8 @@ impl Member {
         for bytes in packages {
             let message = read(bytes)?;
             let package = message.as_key_package();
-            let package = package
-                .ok_or_else(|| Refusal::new(Reason::Malformed, "another message than a key package"))?;
+            let package =
+                package.ok_or_else(|| Refusal::new(Reason::Malformed, "the message is not a key package"))?;
             let Credential { did, .. } = credential(package.signing_identity())?;
             if package.cipher_suite() != self.suite.cipher_suite() {
                 let other = u16::from(package.cipher_suite());
@@ -182,7 +187,7 @@ impl Member {
             let reference = package.to_reference(&suite).map_err(|error| refused(&error))?;
             let twice = joiners.values().any(|other| *other == did) || self.leaf_of(&did).is_ok();
             if twice || joiners.insert(reference.to_vec(), did.clone()).is_some() {
-                let what = format!("{did} is a member already, or added twice");
+                let what = format!("{did} is already a member or is added twice");
                 return Err(Refusal::new(Reason::AlreadyMember, what).into());
             }
             messages.push(message);
@@ -193,7 +198,8 @@ impl Member {
     /// The place of a member.
     fn leaf_of(&self, did: &Did) -> Result<u32> {
         let found = self.group.member_with_identity(did.as_str().as_bytes());
-        let found = found.map_err(|_| Refusal::new(Reason::NotMember, format_args!("{did} is no member")))?;
+        let found =
+            found.map_err(|_| Refusal::new(Reason::NotMember, format_args!("{did} is not a member")))?;
         Ok(found.index)
     }
 
@@ -209,7 +215,7 @@ impl Member {
     pub fn confirm(&mut self) -> Result<Changed> {
         self.present()?;
         let Some(waiting) = &self.pending else {
-            return Err(Refusal::new(Reason::Pending, "no commit waits").into());
+            return Err(Refusal::new(Reason::Pending, "there is no pending commit").into());
         };
         let mut group = self.group.clone();
         let taken = group.apply_detached_commit(waiting.secrets.clone()).map_err(|error| refused(&error))?;
@@ -236,7 +242,7 @@ impl Member {
         let epoch = match &taken.effect {
             CommitEffect::NewEpoch(epoch) | CommitEffect::Removed { new_epoch: epoch, .. } => epoch,
             CommitEffect::ReInit(_) => {
-                return Err(Refusal::new(Reason::BadProposal, "channels are not initialised again").into());
+                return Err(Refusal::new(Reason::BadProposal, "a channel cannot be initialised again").into());
             }
         };
         let before = |leaf: u32| {
@@ -267,7 +273,11 @@ impl Member {
         // Who comes from outside has the leaf that it removes.
         let by = match (taken.is_external, removed.pop()) {
             (true, Some(did)) => did,
-            (true, None) => return Err(Refusal::new(Reason::OtherIdentity, "nobody's place is taken").into()),
+            (true, None) => {
+                return Err(
+                    Refusal::new(Reason::OtherIdentity, "the commit takes the place of no member").into()
+                );
+            }
             (false, last) => {
                 removed.extend(last);
                 before(taken.committer)?

@@ -79,7 +79,7 @@ pub(super) fn credential(identity: &SigningIdentity) -> Result<Credential, Refus
         MlsCredential::Custom(custom) if custom.credential_type.raw_value() == Credential::TYPE => {
             Credential::from_bytes(&custom.data)
         }
-        _ => Err(Refusal::new(Reason::BadCredential, "a credential of another type than 0xF1D0")),
+        _ => Err(Refusal::new(Reason::BadCredential, "the credential is not of the type 0xF1D0")),
     }
 }
 

@@ -34,7 +34,7 @@ impl<'a> Evidence<'a> {
     }
 
     pub(crate) fn from_bytes(bytes: &'a [u8]) -> Result<Self, Refusal> {
-        let bad = || Refusal::new(Reason::BadProposal, "evidence of a kind that is not known");
+        let bad = || Refusal::new(Reason::BadProposal, "unknown kind of evidence");
         let (kind, text) = bytes.split_first().ok_or_else(bad)?;
         let text = std::str::from_utf8(text).map_err(|_| bad())?;
         match kind {
@@ -118,7 +118,7 @@ impl Judges for Judge {
                 Evidence::Delegation(text) => delegation.replace(text).is_some(),
             };
             if twice {
-                return Err(Refusal::new(Reason::BadProposal, "evidence of one kind, twice"));
+                return Err(Refusal::new(Reason::BadProposal, "two pieces of evidence of one kind"));
             }
         }
         for did in &removed {
@@ -127,16 +127,13 @@ impl Judges for Judge {
         if !change.added.is_empty() {
             self.addable(&members, &by, delegation)?;
         } else if delegation.is_some() {
-            return Err(Refusal::new(Reason::BadProposal, "a delegation, and nobody is added"));
+            return Err(Refusal::new(Reason::BadProposal, "there is a delegation, but no member is added"));
         }
         match (change.policy, signature) {
             (Some(next), Some(signature)) => self.replaceable(&members, &by, next, signature)?,
             (None, None) => {}
             _ => {
-                return Err(Refusal::new(
-                    Reason::BadPolicySignature,
-                    "a new policy comes with its signature",
-                ));
+                return Err(Refusal::new(Reason::BadPolicySignature, "a new policy lacks its signature"));
             }
         }
         if change.added.is_empty() && removed.is_empty() && change.policy.is_none() {
@@ -148,7 +145,7 @@ impl Judges for Judge {
 
 fn rejoin(policy: &Policy, did: &Did, removed: &[Did]) -> Result<(), Refusal> {
     if !policy.rejoin {
-        return Err(Refusal::new(Reason::NoRejoin, "the policy lets no member come back by itself"));
+        return Err(Refusal::new(Reason::NoRejoin, "the policy permits no member to rejoin by itself"));
     }
     match removed {
         [old] if old == did => Ok(()),
@@ -182,10 +179,14 @@ impl Judge {
         };
         let wrong = |what: &dyn std::fmt::Display| Refusal::new(Reason::BadDelegation, what);
         if !policy.delegate {
-            let what = "the policy lets no member delegate the right to invite";
+            let what = "the policy permits no member to delegate the right to invite";
             return Err(Refusal::new(Reason::NotPermitted, what));
         }
-        let at = self.shared.hold().at.ok_or_else(|| wrong(&"no time to judge a delegation at"))?;
+        let at = self
+            .shared
+            .hold()
+            .at
+            .ok_or_else(|| wrong(&"the time at which to verify the delegation is missing"))?;
         let tokens: Vec<&str> = links.split('\n').collect();
         let asking = Asking::new(&self.cards);
         let verified = Chain::verify(&tokens, &asking, &NoStatus, at);
@@ -200,10 +201,10 @@ impl Judge {
             _ => wrong(&error),
         })?;
         let (Some(first), Some(last)) = (chain.links().first(), chain.links().last()) else {
-            return Err(wrong(&"a chain has a link"));
+            return Err(wrong(&"the delegation chain is empty"));
         };
         if last.terms().delegate != *by {
-            return Err(wrong(&format_args!("{by} is not the last delegate")));
+            return Err(wrong(&format_args!("{by} is not the delegate of the last link")));
         }
         if chain.links().iter().any(|link| link.terms().max_calls.is_some() || link.terms().budget.is_some())
         {
@@ -213,10 +214,10 @@ impl Judge {
             it.caveats.is_empty() && it.action.matches(INVITE) && it.resource.matches(&policy.resource())
         });
         if !covers {
-            return Err(wrong(&format_args!("nothing in it permits {INVITE} in this channel")));
+            return Err(wrong(&format_args!("the delegation does not permit {INVITE} in this channel")));
         }
         if !members.dids.contains(first.issuer()) {
-            return Err(wrong(&format_args!("{} is no member", first.issuer())));
+            return Err(wrong(&format_args!("{} is not a member", first.issuer())));
         }
         members.permits(first.issuer(), policy.add, "add members")
     }
@@ -233,7 +234,7 @@ impl Judge {
         members.policy.followed_by(next.policy())?;
         let signer = next.signer().did();
         if !members.dids.contains(signer) {
-            let what = format!("{signer}, who signed, is no member");
+            let what = format!("the signer {signer} is not a member");
             return Err(Refusal::new(Reason::BadPolicySignature, what));
         }
         members.permits(signer, members.policy.change, "sign a policy")?;

@@ -130,7 +130,7 @@ impl Me {
         if log.did() != agent.did() || card.version() != agent.index(KeyRole::Did) + 1 {
             return Err(Refusal::new(
                 Reason::NoKey,
-                "the cards are not those of the agent, or not its newest",
+                "the cards belong to another agent or lack its newest card",
             )
             .into());
         }
@@ -138,7 +138,7 @@ impl Me {
         let has = |suite: &&Suite| leaf_role(suite).is_some_and(|role| listed.contains(&role));
         let suites: Vec<_> = preset.suites().into_iter().filter(has).collect();
         if suites.is_empty() {
-            let what = format!("the card lists no key for a suite of preset {preset}");
+            let what = format!("the card lists no key for a suite of the preset {preset}");
             return Err(Refusal::new(Reason::NoKey, what).into());
         }
         let random = agent.group_rng();
@@ -282,11 +282,12 @@ impl Me {
         let log = cards.log(&leaf.did).filter(|_| leaf.did == self.credential.did);
         let earlier = log.as_ref().map_or(&[][..], CardLog::cards);
         let card = earlier.iter().find(|card| CardHash::of(card) == leaf.card);
-        let card = card.ok_or_else(|| Refusal::new(Reason::BadState, "the card of the leaf is not known"))?;
+        let card =
+            card.ok_or_else(|| Refusal::new(Reason::BadState, "the card that the leaf names is unknown"))?;
         let listed = card.document().group_key(role, card.validity().0);
         let (url, _) = listed.map_err(|error| Refusal::new(Reason::NoKey, error))?;
         let index = url.fragment().rsplit_once('-').and_then(|(_, index)| index.parse().ok());
-        let index = index.ok_or_else(|| Refusal::new(Reason::NoKey, "a key without an index"))?;
+        let index = index.ok_or_else(|| Refusal::new(Reason::NoKey, "the key has no index"))?;
         let (public, handle) = self.register(role, index)?;
         Ok((identity(leaf, public), handle))
     }
@@ -446,6 +447,6 @@ pub fn key_package_of(package: &[u8]) -> Result<(Credential, u16)> {
     let message = read(package)?;
     let package = message
         .as_key_package()
-        .ok_or_else(|| Refusal::new(Reason::Malformed, "another message than a key package"))?;
+        .ok_or_else(|| Refusal::new(Reason::Malformed, "the message is not a key package"))?;
     Ok((super::identities::credential(package.signing_identity())?, package.cipher_suite().into()))
 }

@@ -182,24 +182,25 @@ impl Member {
         let record = pieces.remove("member").ok_or_else(|| bad("the piece member is missing"))?;
         let record = Record::read(&record)?;
         if record.did != *me.did() {
-            return Err(bad("the state of another agent").into());
+            return Err(bad("the state belongs to another agent").into());
         }
         let suite = me.suite(record.suite)?;
         let (shared, vault) = (Shared::default(), Vault::default());
         let tree = pieces.remove("tree").ok_or_else(|| bad("the piece tree is missing"))?;
-        let tree = ExportedTree::from_bytes(&tree).map_err(|_| bad("the piece tree is none"))?;
+        let tree = ExportedTree::from_bytes(&tree).map_err(|_| bad("the piece tree is malformed"))?;
         let pending = pieces.remove("pending").map(|bytes| Waiting::from_bytes(&bytes)).transpose()?;
         {
             let mut kept = vault.hold();
             kept.group = pieces.remove("group");
             for (name, bytes) in pieces {
                 let epoch = name.strip_prefix("epoch/").and_then(|epoch| epoch.parse().ok());
-                kept.epochs.insert(epoch.ok_or_else(|| bad("a piece of another name"))?, bytes);
+                kept.epochs.insert(epoch.ok_or_else(|| bad("unknown piece of the state"))?, bytes);
             }
         }
         let client = me.client(suite, cards, &shared, &vault, KEY_PACKAGE_LIFETIME)?;
-        let group =
-            client.load_group_with_ratchet_tree(&[], tree).map_err(|_| bad("the group is not whole"))?;
+        let group = client
+            .load_group_with_ratchet_tree(&[], tree)
+            .map_err(|_| bad("the state of the group is incomplete"))?;
         let bytes = policy_bytes(group.context())?;
         let policy = SignedPolicy::read(bytes, &record.signature)?;
         let mut member = Self {
@@ -241,7 +242,7 @@ struct Record {
 
 impl Record {
     fn read(bytes: &[u8]) -> Result<Self, Refusal> {
-        let bad = || Refusal::new(Reason::BadState, "the piece member is none");
+        let bad = || Refusal::new(Reason::BadState, "the piece member is malformed");
         let object = json::parse_object(bytes, 8 << 20).map_err(|_| bad())?;
         let text = |name: &str| object.get(name).and_then(Value::as_str).ok_or_else(bad);
         let former = object.get("former").and_then(Value::as_array).ok_or_else(bad)?;
@@ -273,7 +274,7 @@ impl Waiting {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let bad = || Refusal::new(Reason::BadState, "the piece pending is none");
+        let bad = || Refusal::new(Reason::BadState, "the piece pending is malformed");
         let (len, rest) = bytes.split_first_chunk::<4>().ok_or_else(bad)?;
         let len = usize::try_from(u32::from_be_bytes(*len)).map_err(|_| bad())?;
         let (commit, secrets) = rest.split_at_checked(len).ok_or_else(bad)?;

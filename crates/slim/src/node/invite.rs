@@ -317,7 +317,7 @@ async fn consider(shared: &Arc<Shared>, first: bool, failed: &mut Failed) -> Res
         }
         let examined = match Frame::parse(&Bytes::from_owner(bytes)) {
             Ok(Frame::Invitation { snapshot, welcome }) => examine(shared, snapshot, welcome, place).await,
-            _ => Err(Refusal::new(Reason::Malformed, "what was kept is no invitation").into()),
+            _ => Err(Refusal::new(Reason::Malformed, "the stored invitation is malformed").into()),
         };
         match examined {
             Ok(invitation) if !admits(shared, &invitation) => {
@@ -359,7 +359,7 @@ async fn examine(shared: &Shared, snapshot: BlobId, welcome: Bytes, place: u64) 
     let (_, kept) = kept_for(shared, &welcome).await?;
     let examined = Member::examine(&shared.present().me, &shared.cards, &kept, &welcome)?;
     let note = Note::parse(&examined.note)
-        .map_err(|_| Refusal::new(Reason::Malformed, "a Welcome without a channel's note"))?;
+        .map_err(|_| Refusal::new(Reason::Malformed, "the Welcome lacks the channel's extension"))?;
     Ok(Invitation {
         channel: examined.channel,
         inviter: note.inviter.clone(),
@@ -380,7 +380,8 @@ async fn kept_for(shared: &Shared, welcome: &Bytes) -> Result<(u64, KeptKeyPacka
             return Ok((package, kept));
         }
     }
-    let what = "the Welcome is for a key package that is not kept here: it was used, or is another's";
+    let what =
+        "the Welcome is for a key package that is not stored here: it was used, or belongs to another agent";
     Err(Refusal::new(Reason::UnknownKeyPackage, what).into())
 }
 
@@ -439,14 +440,14 @@ async fn join(shared: &Arc<Shared>, invitation: Invitation, patience: Duration) 
     let inviter = member.members()?.into_iter().find(|member| member.leaf == invitation.leaf);
     let named = inviter.is_some_and(|inviter| inviter.did.as_str() == invitation.inviter);
     if !named || member.id() != invitation.channel {
-        let what = format!("the Welcome names {}, who did not make it", invitation.inviter);
+        let what = format!("the Welcome names {} as its maker; another member made it", invitation.inviter);
         return Err(Refusal::new(Reason::OtherIdentity, what).into());
     }
     // By a key package of last resort a Welcome opens again and again: what it led to is remembered, which nobody can make another Welcome of.
     let (entered, state) = ("entered", blake3::hash(&member.authenticator()?));
     let before = shared.kept.row(entered, 0, usize::MAX).await?;
     if before.values().any(|before| before[..] == *state.as_bytes()) {
-        let what = "the Welcome brought this agent into the channel before";
+        let what = "the Welcome was used before";
         return Err(Refusal::new(Reason::Replayed, what).into());
     }
     let next = before.keys().next_back().map_or(0, |last| last + 1);

@@ -190,7 +190,7 @@ impl Opened {
         let Self::Writable(database) = self else {
             return Err(redb::Error::Io(io::Error::new(
                 io::ErrorKind::ReadOnlyFilesystem,
-                "the store was opened to be read",
+                "the store was opened for reading only",
             )));
         };
         let write = database.begin_write()?;

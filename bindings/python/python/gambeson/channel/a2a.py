@@ -451,7 +451,7 @@ class _Service:
     async def _results(self, caller: str, id: int, call: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         method, params, headers = call.get("method"), call.get("params", {}), call.get("headers", {})
         if not isinstance(method, str) or not isinstance(headers, dict):
-            raise InvalidRequestError("a call has a method, and headers that are an object")
+            raise InvalidRequestError("a call must have a method, and headers that are an object")
         if method == _CARD:
             yield self._card
             return

@@ -111,19 +111,19 @@ fn lengths_kinds_flags_and_texts_that_cannot_be_are_refused() {
     for (error, says) in [
         (call(0, &[]), "no such call"),
         (call(10, &[]), "no such call"),
-        (call(1, &entry), "no such kind of entry"),
+        (call(1, &entry), "unknown kind of entry"),
         (call(4, &[0, 2, 0, 1]), "longer than it may be"),
         (call(4, &[0, 0, 0, 1]), "ends too early"),
         (call(6, &[0, 0, 16, 1]), "longer than it may be"),
         (call(7, &[0, 0, 0, 0, 2]), "neither 0 nor 1"),
         (call(8, &[0, 0, 0, 1, 255]), "not UTF-8"),
         (call(9, &[0, 0, 8, 1]), "longer than it may be"),
-        (reply(128, &[]), "no such answer"),
-        (reply(129, &[3]), "no such outcome"),
+        (reply(128, &[]), "unknown kind of answer"),
+        (reply(129, &[3]), "unknown outcome"),
         (reply(134, &[0, 0, 0, 1, 7]), "neither 0 nor 1"),
-        (reply(137, &[6, 0, 0, 0, 0, 0, 0, 0, 99]), "no such quota"),
-        (reply(137, &[7, 0, 0, 0, 0, 0, 0, 0, 1]), "no such refusal"),
-        (reply(137, &[10, 0, 0, 0, 0, 0, 0, 0, 1]), "no such refusal"),
+        (reply(137, &[6, 0, 0, 0, 0, 0, 0, 0, 99]), "unknown quota"),
+        (reply(137, &[7, 0, 0, 0, 0, 0, 0, 0, 1]), "unknown refusal"),
+        (reply(137, &[10, 0, 0, 0, 0, 0, 0, 0, 1]), "unknown refusal"),
     ] {
         assert!(error.contains(says), "{error} does not say {says}");
     }

@@ -424,7 +424,8 @@ pub(super) fn page(
         let (key, value) = stored?;
         let place = key.value().1;
         let record = record(place, value.value());
-        let record = record.ok_or_else(|| redb::Error::Corrupted(format!("the entry at {place} is none")))?;
+        let record =
+            record.ok_or_else(|| redb::Error::Corrupted(format!("the entry at {place} is malformed")))?;
         if record.entry.content.len() > room && !records.is_empty() {
             break;
         }

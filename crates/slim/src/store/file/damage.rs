@@ -29,7 +29,7 @@ pub(crate) fn checked<T, E: From<StorageError>>(work: impl FnOnce() -> Result<T,
     let before = WORKS.replace(true);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
     WORKS.set(before);
-    done.unwrap_or_else(|_| Err(StorageError::Corrupted("an assertion does not hold".to_owned()).into()))
+    done.unwrap_or_else(|_| Err(StorageError::Corrupted("an assertion failed".to_owned()).into()))
 }
 
 /// A database whose end is checked, too: redb writes when a database is closed.
