@@ -201,7 +201,7 @@ pub enum Typescript {
     Page,
     /// Measure the package beside its peers
     Bench {
-        /// Fail if a row is slower than liboqs-js
+        /// Fail if a row is slower than liboqs-js or node:crypto
         #[arg(long)]
         check: bool,
     },

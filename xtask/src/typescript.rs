@@ -67,6 +67,9 @@ const LONGEST_TESTS: Duration = Duration::from_secs(8 * 60);
 /// The oldest Node that the package is for, as its `engines` say.
 const OLDEST_NODE: u32 = 20;
 
+/// The first Node whose node:crypto has ML-KEM in each of its versions: 24 has it from 24.7 on.
+const NODE_WITH_ML_KEM: u32 = 25;
+
 /// The tests in which the platform has a part: its cryptography, streams, processes and packages. The others judge the modules' own work, or
 /// need Chromium.
 const OF_THE_PLATFORM: [&str; 6] = [
@@ -147,21 +150,25 @@ pub fn prepare(workspace: &Workspace) -> Result<()> {
     Package::prepare(workspace).map(drop)
 }
 
-/// Measures the package beside its peers; with `check`, whether it is at least as fast as liboqs-js.
+/// Measures the package beside its peers; with `check`, whether it is at least as fast as liboqs-js and node:crypto. Where this machine's Node
+/// has no ML-KEM, a second run measures node:crypto on the pinned Node.
 pub fn bench(workspace: &Workspace, check: bool) -> Result<bool> {
-    measured(workspace, "bench/bench.mjs", check)
+    const SCRIPT: &str = "bench/bench.mjs";
+    let package = Package::prepare(workspace)?;
+    package.build(&[])?;
+    let own = package.measured(&package.node, &[SCRIPT], check)?;
+    if version_of(&package.node) >= Some(NODE_WITH_ML_KEM) {
+        return Ok(own);
+    }
+    let pinned = independent::pinned_node(workspace)?;
+    Ok(package.measured(&pinned, &[SCRIPT, "--node-crypto"], check)? && own)
 }
 
 /// Measures what a page loads; with `check`, whether that is as little as was promised.
 pub fn size(workspace: &Workspace, check: bool) -> Result<bool> {
-    measured(workspace, "bench/size.mjs", check)
-}
-
-fn measured(workspace: &Workspace, script: &str, check: bool) -> Result<bool> {
     let package = Package::prepare(workspace)?;
     package.build(&[])?;
-    let mut run = package.node(&[script]);
-    Ok(run.args(check.then_some("--check")).status()?.success())
+    package.measured(&package.node, &["bench/size.mjs"], check)
 }
 
 /// Makes the page that verifies in a browser: one file. Returns where it is.
@@ -245,6 +252,12 @@ impl<'a> Package<'a> {
 
     fn node(&self, arguments: &[&str]) -> Command {
         self.command(&self.node, arguments)
+    }
+
+    /// Runs a script that measures, with its output shown; returns whether it succeeded.
+    fn measured(&self, node: &Path, script: &[&str], check: bool) -> Result<bool> {
+        let mut run = self.command(node, script);
+        Ok(run.args(check.then_some("--check")).status()?.success())
     }
 
     /// Checks the format of the sources, and with these features that clippy has no warning.

@@ -1,7 +1,8 @@
 //! ML-KEM (FIPS 203) and X-Wing.
 
 use gambeson::mlkem::{
-    EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+    EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, MlKem512, MlKem768, MlKem1024,
+    ParameterSet, SharedSecret,
 };
 use gambeson::{Bytes, RngError};
 use gambeson_hybrid::xwing;
@@ -69,28 +70,24 @@ impl KemKey {
     /// The bytes of the encapsulation key.
     #[wasm_bindgen(js_name = encapsulationKey)]
     pub fn encapsulation_key(&self) -> Vec<u8> {
-        match &self.key {
-            Key::MlKem512(key) => key.encapsulation_key().as_bytes().to_vec(),
-            Key::MlKem768(key) => key.encapsulation_key().as_bytes().to_vec(),
-            Key::MlKem1024(key) => key.encapsulation_key().as_bytes().to_vec(),
-            Key::XWing(key) => key.encapsulation_key().as_bytes().to_vec(),
-        }
+        let bytes = match &self.key {
+            Key::MlKem512(key) => key.expanded_encapsulation_key().as_bytes(),
+            Key::MlKem768(key) => key.expanded_encapsulation_key().as_bytes(),
+            Key::MlKem1024(key) => key.expanded_encapsulation_key().as_bytes(),
+            Key::XWing(key) => return key.encapsulation_key().as_bytes().to_vec(),
+        };
+        bytes.to_vec()
     }
 
     /// The shared secret that a ciphertext carries.
     pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<Vec<u8>, GambesonError> {
-        fn of<P: ParameterSet>(
-            key: &ExpandedDecapsulationKey<P>,
-            ciphertext: &[u8],
-        ) -> Result<Vec<u8>, GambesonError> {
-            Ok(key.decapsulate(&sized("a ciphertext", ciphertext)?).expose().to_vec())
-        }
-        match &self.key {
-            Key::MlKem512(key) => of(key, ciphertext),
-            Key::MlKem768(key) => of(key, ciphertext),
-            Key::MlKem1024(key) => of(key, ciphertext),
-            Key::XWing(key) => Ok(key.decapsulate(&sized("a ciphertext", ciphertext)?).expose().to_vec()),
-        }
+        let shared = match &self.key {
+            Key::MlKem512(key) => key.decapsulate(&sized("a ciphertext", ciphertext)?),
+            Key::MlKem768(key) => key.decapsulate(&sized("a ciphertext", ciphertext)?),
+            Key::MlKem1024(key) => key.decapsulate(&sized("a ciphertext", ciphertext)?),
+            Key::XWing(key) => key.decapsulate(&sized("a ciphertext", ciphertext)?),
+        };
+        Ok(shared.expose().to_vec())
     }
 }
 
@@ -105,23 +102,55 @@ pub fn check_encapsulation_key(kem: Kem, key: &[u8]) -> Result<(), GambesonError
     }
 }
 
-/// A new shared secret of 32 bytes, and after it the ciphertext that carries it.
+/// A new shared secret of 32 bytes, and after it the ciphertext that carries it, for a key that is not kept.
 #[wasm_bindgen]
 pub fn encapsulate(kem: Kem, key: &[u8]) -> Result<Vec<u8>, GambesonError> {
-    fn of<P: ParameterSet>(key: &[u8]) -> Result<Vec<u8>, GambesonError> {
-        let (ciphertext, shared) =
-            encapsulation_key::<P>(key)?.expand_and_encapsulate().map_err(no_randomness)?;
-        Ok([shared.expose(), ciphertext.as_ref()].concat())
+    KemEncapsulationKey::expand(kem, key)?.encapsulate()
+}
+
+/// An encapsulation key for many encapsulations. That of ML-KEM is in the form that remembers its matrix and its hash.
+#[wasm_bindgen]
+pub struct KemEncapsulationKey(Expanded);
+
+enum Expanded {
+    MlKem512(ExpandedEncapsulationKey<MlKem512>),
+    MlKem768(ExpandedEncapsulationKey<MlKem768>),
+    MlKem1024(ExpandedEncapsulationKey<MlKem1024>),
+    XWing(Box<xwing::EncapsulationKey>),
+}
+
+#[wasm_bindgen]
+impl KemEncapsulationKey {
+    /// The key of these bytes.
+    pub fn expand(kem: Kem, key: &[u8]) -> Result<KemEncapsulationKey, GambesonError> {
+        Ok(Self(match kem {
+            Kem::MlKem512 => Expanded::MlKem512(encapsulation_key(key)?.expand()),
+            Kem::MlKem768 => Expanded::MlKem768(encapsulation_key(key)?.expand()),
+            Kem::MlKem1024 => Expanded::MlKem1024(encapsulation_key(key)?.expand()),
+            Kem::XWing => Expanded::XWing(Box::new(xwing_key(key)?)),
+        }))
     }
-    match kem {
-        Kem::MlKem512 => of::<MlKem512>(key),
-        Kem::MlKem768 => of::<MlKem768>(key),
-        Kem::MlKem1024 => of::<MlKem1024>(key),
-        Kem::XWing => {
-            let (ciphertext, shared) = xwing_key(key)?.encapsulate().map_err(no_randomness)?;
-            Ok([shared.expose(), ciphertext.as_slice()].concat())
+
+    /// A new shared secret of 32 bytes, and after it the ciphertext that carries it.
+    pub fn encapsulate(&self) -> Result<Vec<u8>, GambesonError> {
+        // By reference, and not in a `Result`: a secret that moves leaves a copy on the stack.
+        fn joined<C: AsRef<[u8]>>((ciphertext, shared): &(C, SharedSecret)) -> Vec<u8> {
+            [shared.expose(), ciphertext.as_ref()].concat()
         }
+        let (mut m, mut eseed) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 64]));
+        Ok(match &self.0 {
+            Expanded::MlKem512(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Expanded::MlKem768(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Expanded::MlKem1024(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Expanded::XWing(key) => joined(&key.encapsulate_deterministic(fresh(&mut eseed)?)),
+        })
     }
+}
+
+/// Fills `bytes` with the randomness of the browser or of Node.
+fn fresh<const N: usize>(bytes: &mut [u8; N]) -> Result<&[u8; N], GambesonError> {
+    getrandom::fill(bytes).map_err(no_randomness)?;
+    Ok(bytes)
 }
 
 fn encapsulation_key<P: ParameterSet>(key: &[u8]) -> Result<EncapsulationKey<P>, GambesonError> {

@@ -88,6 +88,26 @@ test("the hashes of FIPS 202 are those of node:crypto", async () => {
   }
 });
 
+for (const kem of [mlkem512, mlkem768, mlkem1024, xwing]) {
+  test(`${kem.name}: a held encapsulation key makes a new secret each time, also without its decapsulation key`, () => {
+    const dk = kem.generate();
+    const held = [dk.encapsulationKey, kem.encapsulationKey(dk.encapsulationKey.toBytes())];
+    // The first is made from the bytes, the others by the expanded key.
+    const all = held.flatMap((ek) => [1, 2, 3, 4].map(() => ek.encapsulate()));
+    for (const { ciphertext, sharedSecret } of all) {
+      assert.deepEqual([ciphertext.length, sharedSecret.length], [kem.ciphertextLength, 32]);
+      assert.deepEqual(dk.decapsulate(ciphertext), sharedSecret);
+    }
+    assert.equal(new Set(all.map(({ sharedSecret }) => hex(sharedSecret))).size, all.length);
+
+    const other = kem.fromSeed(dk.exportSeed());
+    dk.wipe();
+    const { ciphertext, sharedSecret } = dk.encapsulationKey.encapsulate();
+    assert.deepEqual(other.decapsulate(ciphertext), sharedSecret);
+    assert.deepEqual(dk.encapsulationKey.toBytes(), other.encapsulationKey.toBytes());
+  });
+}
+
 test("a wiped key does nothing, and no key shows its secret", () => {
   for (const key of [mlkem768.generate(), xwing.generate(), mldsa65.generate()]) {
     const seed = hex(key.exportSeed());
@@ -112,6 +132,28 @@ test("what was freed is overwritten: the seed of a wiped key is nowhere in the m
   key.exportSeed();
   key.wipe();
   assert.equal(find(), -1);
+});
+
+test("no shared secret and no randomness of one stays in the module's memory", async (context) => {
+  const { default: start } = await import("../dist/wasm/gambeson.js");
+  const { memory } = await start();
+  const find = (bytes) => Buffer.from(memory.buffer).indexOf(Buffer.from(bytes));
+  const draw = crypto.getRandomValues.bind(crypto);
+  for (const kem of [mlkem512, mlkem768, mlkem1024, xwing]) {
+    const dk = kem.generate();
+    const drawn = [];
+    context.mock.method(crypto, "getRandomValues", (bytes) => (draw(bytes), drawn.push(bytes.slice()), bytes));
+    for (let use = 1; use <= 3; use++) {
+      const { ciphertext, sharedSecret } = dk.encapsulationKey.encapsulate();
+      assert.equal(drawn.length, use);
+      assert.equal(find(sharedSecret), -1, `${kem.name}: the secret of encapsulation ${use}`);
+      assert.equal(find(drawn[use - 1]), -1, `${kem.name}: the randomness of encapsulation ${use}`);
+      assert.deepEqual(dk.decapsulate(ciphertext), sharedSecret);
+      assert.equal(find(sharedSecret), -1, `${kem.name}: the secret that was decapsulated`);
+    }
+    assert.notEqual(find(dk.encapsulationKey.toBytes().subarray(-32)), -1, "the search finds ρ of a held key");
+    context.mock.restoreAll();
+  }
 });
 
 test("what is only like bytes is refused, and not taken for none", () => {

@@ -5,15 +5,20 @@ interface Freed {
   free(): void;
 }
 
+/** One for all objects: with a getter of its own, each would be of a hidden class of its own. */
+const UNCLONEABLE = {
+  enumerable: true,
+  get: (): never => {
+    throw new TypeError("this object cannot be cloned or posted: send what its methods write");
+  },
+};
+
 /**
  * Has `structuredClone` and `postMessage` refuse the object: what they would make has none of its methods, and nothing of what it holds. They
  * read every property, and this one throws.
  */
 export function uncloneable(object: object): void {
-  const get = (): never => {
-    throw new TypeError("this object cannot be cloned or posted: send what its methods write");
-  };
-  Object.defineProperty(object, "uncloneable", { enumerable: true, get });
+  Object.defineProperty(object, "uncloneable", UNCLONEABLE);
 }
 
 /** The error of a constructor that is not for callers. */

@@ -2,7 +2,7 @@ import { bytesOfLength, isBytes } from "./bytes.js";
 import { Held, notMade, uncloneable } from "./held.js";
 import { encoded } from "./jwk.js";
 import { wasm } from "./primitives.js";
-import type { Kem as Id, KemKey } from "./wasm/gambeson.js";
+import type { Kem as Id, KemEncapsulationKey, KemKey } from "./wasm/gambeson.js";
 
 /** A shared secret of 32 bytes, and the ciphertext that carries it to the holder of the decapsulation key. */
 export interface Encapsulation {
@@ -40,9 +40,15 @@ export class Kem {
   }
 }
 
-/** A public key for shared secrets. */
+/**
+ * A public key for shared secrets. The module keeps the matrix of one that is used again, so that every operation from the second on is as fast
+ * as can be.
+ */
 export class EncapsulationKey {
   readonly #bytes: Uint8Array;
+  /** A key that is used once takes no memory of the module. */
+  #used = false;
+  #expanded: KemEncapsulationKey | undefined;
 
   /** @internal */
   constructor(
@@ -66,7 +72,9 @@ export class EncapsulationKey {
 
   /** A new shared secret (FIPS 203, Algorithm 20). */
   encapsulate(): Encapsulation {
-    const both = wasm().encapsulate(this.kem.id, this.#bytes);
+    if (this.#used) this.#expanded ??= wasm().KemEncapsulationKey.expand(this.kem.id, this.#bytes);
+    const both = this.#expanded?.encapsulate() ?? wasm().encapsulate(this.kem.id, this.#bytes);
+    this.#used = true;
     const sharedSecret = both.slice(0, 32);
     both.fill(0, 0, 32);
     return { ciphertext: both.subarray(32), sharedSecret };
