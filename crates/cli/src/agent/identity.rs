@@ -6,7 +6,7 @@ use crate::console::present;
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::{
-    Agent, CardContent, CardLog, CardStore, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Suite,
+    Agent, CardContent, CardLog, CardStore, Did, DidDocument, MAX_CARD_LOG, MasterSeed, Retired, Role, Suite,
     Timestamp, recovery,
 };
 use gambeson_mls::Preset;
@@ -218,8 +218,7 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
             true => recipient_file(&document, session.now)?,
             false => pretty(&Value::Object(document.json().clone())),
         };
-        files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
-        return Ok(Status::Done);
+        return write_card(session, options, &text, did, None);
     }
     let log = match &options.of {
         Some(did) => session.home.known().log(did).map_err(Error::refused)?,
@@ -234,18 +233,31 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
     } else {
         log.to_lines()
     };
+    write_card(session, options, &text, log.did(), Some(&log))
+}
+
+/// Writes the cards of a DID, or what was made of them, and reports it.
+fn write_card(
+    session: &Session,
+    options: &Card,
+    text: &str,
+    did: &Did,
+    log: Option<&CardLog>,
+) -> Result<Status, Error> {
     files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
-    if files::is_stream(&options.out) {
-        return Ok(Status::Done);
-    }
     let what = match (options.document, options.recipient) {
         (true, _) => "document",
         (_, true) => "age recipient",
         _ => "cards",
     };
     session.console.report(
-        format_args!("{what} of {}: {}", log.did(), options.out.display()),
-        json!({"type": "card", "did": log.did().as_str(), "card": about_card(&log), "out": options.out.display().to_string()}),
+        format_args!("{what} of {did}: {}", options.out.display()),
+        json!({
+            "type": "card",
+            "did": did.as_str(),
+            "card": log.map(about_card),
+            "out": options.out.display().to_string(),
+        }),
     )?;
     Ok(Status::Done)
 }

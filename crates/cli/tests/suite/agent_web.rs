@@ -237,13 +237,13 @@ fn what_a_server_answers_is_refused_for_what_is_wrong_with_it() {
     });
     let mut ran = 0;
     for (name, expected, told) in [
-        ("other", "not-bound", "is the document of did:web:localhost%3A"),
+        ("other", "not-bound", "the document at the address of did:web:localhost%3A"),
         ("moved", "unknown-did", "status 302 Found; redirects are not followed"),
         ("large", "too-large", "/large/did.json has more than 65536 bytes"),
         ("endless", "too-large", "/endless/did.json has more than 65536 bytes"),
         ("text", "bad-json", "/text/did.json: "),
         ("twice", "bad-json", "/twice/did.json: "),
-        ("form", "bad-form", "/form/did.json: the text \"id\" is missing"),
+        ("form", "bad-form", "/form/did.json: the string \"id\" is missing"),
         ("cut", "unknown-did", "/cut/did.json was not fetched"),
         ("coded", "unknown-did", "its content has the coding \"gzip\", which was not asked for"),
         ("framed", "unknown-did", "transfer coding"),

@@ -482,7 +482,7 @@ async fn wrong_options_are_refused_before_anybody_is_called() {
         (NodeOptions::new("ws://127.0.0.1:1"), "WebSocket endpoints are not supported"),
         (NodeOptions::new("wss://127.0.0.1:1"), "WebSocket endpoints are not supported"),
         (NodeOptions::new("ftp://127.0.0.1"), "expected http://"),
-        (NodeOptions::new("http://"), "no URL"),
+        (NodeOptions::new("http://"), "not a URL"),
         (NodeOptions::new("http://127.0.0.1:1/path"), "has a path"),
         (NodeOptions::new("http://alice:sesame@127.0.0.1:1"), "do not belong in the endpoint"),
         (NodeOptions::new("http://192.0.2.1:1").with_credentials(credentials()), "unencrypted"),
