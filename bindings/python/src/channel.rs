@@ -342,7 +342,10 @@ fn shown(py: Python<'_>, occurrence: Occurrence) -> PyResult<Bound<'_, PyTuple>>
             other("warning", members, None, detail)
         }
         Event::Fork(fork) => {
-            let detail = format!("the channel is forked: the log shows other members another state in epoch {}", fork.epoch);
+            let detail = format!(
+                "the channel is forked: the log shows other members another state in epoch {}",
+                fork.epoch
+            );
             other("fork", Vec::new(), fork.by, detail)
         }
         _ => other("warning", Vec::new(), None, "an event that this version does not know".to_owned()),

@@ -109,7 +109,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Time {
                 }
                 timestamp.call0()?.extract()?
             }
-            Err(_) => number(object, "a time must be a number of seconds since 1970 or a datetime with a time zone")?,
+            Err(_) => number(
+                object,
+                "a time must be a number of seconds since 1970 or a datetime with a time zone",
+            )?,
         };
         in_seconds(object.py(), seconds).map(|seconds| Self(Timestamp(0).after(seconds)))
     }

@@ -149,8 +149,9 @@ impl<'a> Input<'a> {
     }
 
     pub fn texts<'s>(&'s self, name: &str) -> Result<Vec<&'s str>> {
-        let text =
-            |item: &'s Value| item.as_str().ok_or_else(|| bad(format_args!("{name:?} must be a list of strings")));
+        let text = |item: &'s Value| {
+            item.as_str().ok_or_else(|| bad(format_args!("{name:?} must be a list of strings")))
+        };
         self.list(name)?.iter().map(text).collect()
     }
 

@@ -19,7 +19,9 @@ pub fn ask(agent: &Agent, verb: &str, input: &Input<'_>) -> Result<Answer> {
             for (name, value) in input.json("credential", MAX_JSON)? {
                 builder = match (name.as_str(), value) {
                     ("type", Value::Array(kinds)) => kinds.iter().try_fold(builder, |builder, kind| {
-                        kind.as_str().map(|kind| builder.kind(kind)).ok_or_else(|| bad("a type must be a string"))
+                        kind.as_str()
+                            .map(|kind| builder.kind(kind))
+                            .ok_or_else(|| bad("a type must be a string"))
                     })?,
                     ("@context", Value::Array(contexts)) => {
                         contexts.into_iter().fold(builder, |builder, context| builder.context(context))

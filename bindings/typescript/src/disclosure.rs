@@ -67,9 +67,7 @@ fn sd_jwt(verifier: &Verifier, input: &Input<'_>) -> Result<Answer> {
     };
     let verified = SdJwt::verify(input.text("presented")?, &verifier.known, input.now()?, binding)?;
     if anybodys && verified.holder().is_some() {
-        return Err(bad(
-            "the token is bound to its holder: give audience and nonce, or bearer: true",
-        ));
+        return Err(bad("the token is bound to its holder: give audience and nonce, or bearer: true"));
     }
     said(object(vec![
         ("issuer", verified.issuer().as_str().into()),

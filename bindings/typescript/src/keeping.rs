@@ -83,8 +83,7 @@ fn backup(agent: &Agent, input: &Input<'_>) -> Result<Backup> {
     }
     for (name, bytes) in names.into_iter().zip(state) {
         let piece = State::ALL.into_iter().find(|piece| piece.name() == name);
-        backup
-            .set_state(piece.ok_or_else(|| bad(format_args!("unknown state {name:?}")))?, bytes)?;
+        backup.set_state(piece.ok_or_else(|| bad(format_args!("unknown state {name:?}")))?, bytes)?;
     }
     Ok(backup)
 }

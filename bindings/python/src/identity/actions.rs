@@ -169,10 +169,9 @@ impl identity::ReplayCache for &Replay {
         match new {
             Ok(true) => Ok(()),
             Ok(false) => Err(identity::Error::new(Reason::Replayed, "it was seen before")),
-            Err(error) => Err(identity::Error::new(
-                Reason::CacheFull,
-                format_args!("the replay cache failed: {error}"),
-            )),
+            Err(error) => {
+                Err(identity::Error::new(Reason::CacheFull, format_args!("the replay cache failed: {error}")))
+            }
         }
     }
 }

@@ -23,10 +23,9 @@ pub struct Agent(Held<identity::Agent>);
 private_key_methods!(Agent);
 
 pub fn suite(py: Python<'_>, name: &str) -> PyResult<Suite> {
-    [Suite::Default, Suite::Cnsa2]
-        .into_iter()
-        .find(|suite| suite.name() == name)
-        .ok_or_else(|| error(py, USAGE, format_args!("unknown suite {name:?} (expected `default` or `cnsa2`)")))
+    [Suite::Default, Suite::Cnsa2].into_iter().find(|suite| suite.name() == name).ok_or_else(|| {
+        error(py, USAGE, format_args!("unknown suite {name:?} (expected `default` or `cnsa2`)"))
+    })
 }
 
 fn role(py: Python<'_>, name: &str) -> PyResult<Role> {

@@ -26,7 +26,9 @@ fn purpose(py: Python<'_>, name: &str) -> PyResult<StatusPurpose> {
     [StatusPurpose::Revocation, StatusPurpose::Suspension]
         .into_iter()
         .find(|purpose| purpose.name() == name)
-        .ok_or_else(|| error(py, USAGE, format_args!("unknown purpose {name:?} (expected `revocation` or `suspension`)")))
+        .ok_or_else(|| {
+            error(py, USAGE, format_args!("unknown purpose {name:?} (expected `revocation` or `suspension`)"))
+        })
 }
 
 #[pymethods]

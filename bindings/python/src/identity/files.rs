@@ -16,9 +16,9 @@ const PIECE: usize = 1 << 20;
 
 /// Reads to the end of what has `read`, as `hashlib.file_digest` does: a file opened for bytes, or `io.BytesIO`.
 fn hashed(py: Python<'_>, file: &Bound<'_, PyAny>, mut hasher: FileHasher) -> PyResult<FileHasher> {
-    let read = file
-        .getattr("read")
-        .map_err(|_| PyTypeError::new_err("a file opened in binary mode is needed, or an object with the same `read`"))?;
+    let read = file.getattr("read").map_err(|_| {
+        PyTypeError::new_err("a file opened in binary mode is needed, or an object with the same `read`")
+    })?;
     loop {
         let piece = read.call1((PIECE,))?;
         let piece: Input<'_> = piece.extract()?;
