@@ -24,7 +24,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "gambeson", version, max_term_width = 110)]
 pub struct Cli {
-    /// Report in JSON, one object a line
+    /// Print reports as JSON Lines: one object a line, each with a `type`
     #[arg(long, global = true)]
     pub json: bool,
 

@@ -135,7 +135,8 @@ fn verify(session: &Session, options: &DelegateVerify, details: bool) -> Result<
         lines.push("root NOT checked: name the expected root with --root".to_owned());
     }
     let granted: Vec<Value> = chain.links().iter().map(members).collect();
-    let mut report = json!({"path": path, "links": details.then_some(granted)});
+    let mut report =
+        json!({"path": path, "rootChecked": options.root.is_some(), "links": details.then_some(granted)});
     lists.members().into_iter().for_each(|(name, value)| report[name] = value);
     session.holds_lines(lines, chain.signer(), report)
 }

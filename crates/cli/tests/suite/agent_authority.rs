@@ -345,6 +345,7 @@ fn a_delegation_permits_what_it_grants_and_no_more() {
     folder.run(&format!("agent delegate verify chain --root {alice} --home bob")).exits(0);
     let shown = folder.run("agent delegate show chain --home bob --json").exits(0).json();
     assert_eq!(shown["path"], serde_json::json!([alice, did(&folder, "bob")]));
+    assert_eq!(shown["rootChecked"], false);
     assert_eq!((&shown["links"][0]["maxCalls"], &shown["links"][0]["maxDepth"]), (&2.into(), &0.into()));
     let text = folder.run("agent delegate show chain --home bob").exits(0);
     assert!(text.text().contains("tools/call/* at did:web:bank.example"), "{}", text.text());
