@@ -296,7 +296,7 @@ test("a seed is kept in words, and in a file under a passphrase", () => {
   assert.equal(Agent.fromProtected(file, "correct horse").did, Agent.fromWords(words).did);
   assert.throws(() => Agent.protectWords(words, ""), { code: "bad-form" });
   for (const maxWorkFactor of [0, 21, 300, "a lot"]) {
-    assert.throws(() => Agent.fromAgeFile(new Uint8Array(), "correct horse", { maxWorkFactor }), { code: "bad-form", message: /a (work factor|number)|whole number/ });
+    assert.throws(() => Agent.fromAgeFile(new Uint8Array(), "correct horse", { maxWorkFactor }), { code: "bad-form", message: /work factor|integer/ });
   }
 });
 

@@ -183,6 +183,7 @@ test("a call that is over is signed, and over", async (t) => {
   const forged = call(5, now - 600, long);
   forged.params.arguments.to = "Eve";
   await give(page, [{ name: "forged.json", text: JSON.stringify(forged) }]);
+  assert.equal((await newest(page, 5)).holds, false);
   assert.equal(await page.locator("article").first().locator("ul.checks li").first().getAttribute("class"), "fails");
   await page.locator("#moment").fill(local(now - 590));
   await page.locator("article.holds").nth(3).waitFor();

@@ -288,6 +288,7 @@ mod tests {
         let counts = [0_usize, 1, 2].map(|n| (counted(n, "member"), counted(n, "entry")));
         let texts = counts.each_ref().map(|(one, other)| (one.as_str(), other.as_str()));
         assert_eq!(texts, [("0 members", "0 entries"), ("1 member", "1 entry"), ("2 members", "2 entries")]);
+        assert_eq!((counted(90, "day"), counted(1, "day")), ("90 days".to_owned(), "1 day".to_owned()));
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(123), "123");
         assert_eq!(grouped(1_234_567), "1 234 567");

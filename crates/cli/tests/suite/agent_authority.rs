@@ -340,6 +340,13 @@ fn what_a_link_grants_reads_as_one_however_it_is_written() {
 #[test]
 fn a_delegation_permits_what_it_grants_and_no_more() {
     let folder = acquainted();
+    for condition in ["--at-most amount=10", "--one-of amount=[1]", "--prefix path=/home/"] {
+        let line = format!(
+            "delegate grant --home alice --to {} --action a --resource b {condition} -o no",
+            did(&folder, "bob")
+        );
+        agent(&folder, &line).exits(2).tells("begins with /");
+    }
     granted(&folder, "");
     let alice = did(&folder, "alice");
     folder.run(&format!("agent delegate verify chain --root {alice} --home bob")).exits(0);

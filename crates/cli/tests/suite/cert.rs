@@ -470,6 +470,12 @@ fn keys_of_authorities_are_encrypted_where_that_is_asked_for_and_said_where_not(
     let made =
         folder.run_with("cert new --alg ml-dsa-44 --levels 3 --encrypt -o pki --json", b"", &passphrase);
     assert_eq!(made.exits(0).json()["encryptedKeys"], serde_json::json!(["root.key", "authority.key"]));
+    let told = folder.run_with("cert new --alg ml-dsa-44 --encrypt -o told", b"", &passphrase).exits(0);
+    assert!(
+        told.text().contains("server.key has no passphrase, so that servers can read it"),
+        "{}",
+        told.text()
+    );
     for name in ["root", "authority"] {
         assert!(folder.read(&format!("pki/{name}.key")).starts_with(b"-----BEGIN ENCRYPTED"));
     }

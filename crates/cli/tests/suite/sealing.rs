@@ -143,6 +143,7 @@ fn recipients_that_are_not_post_quantum_are_refused() {
     folder.run("seal -R ssh.pub file -o sealed").exits(2).tells("not post-quantum");
     folder.run("seal file -o sealed").exits(2).tells("-r");
     folder.run("seal -r age1pq1wrong file -o sealed").exits(2);
+    folder.run("seal -r bob.pub file -o sealed").exits(2).tells("-R bob.pub reads recipients from a file");
     let identity = String::from_utf8(folder.read("bob.txt")).unwrap();
     let identity = identity.lines().last().unwrap();
     let refused = folder.run(&format!("seal -r {identity} file -o sealed")).exits(2).tells("private key");

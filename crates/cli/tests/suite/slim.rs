@@ -441,15 +441,17 @@ esac
         let id = run(create, b"").exits(0).json()["channel"].clone();
         assert_eq!(run("list", b"").exits(0).json()["channel"], id);
         assert_eq!(run("send --lines", b"one\ntwo\n").exits(0).json()["messages"], 2);
+        run("send", b"").exits(2).tells("standard input is empty");
+        run(&format!("invite {}", did(&folder, "alice")), b"").exits(2).tells("is already a member");
         assert_eq!(run("rotate", b"").exits(0).json()["epoch"], 1);
-        let rules = run("policy", b"").exits(0).json();
+        let policy = |line: &str| run(line, b"").exits(0).json()["policy"].clone();
+        let rules = policy("policy");
         assert_eq!((&rules["others"], &rules["version"]), (&"listener".into(), &1.into()), "{rules}");
-        let changed =
-            run("policy --others member --retention 3600 --rotate-messages 500", b"").exits(0).json();
+        let changed = policy("policy --others member --retention 3600 --rotate-messages 500");
         let others = (&changed["others"], &changed["retention"], &changed["rotateMessages"]);
         assert_eq!(others, (&"member".into(), &3600.into(), &500.into()), "{changed}");
         assert_eq!(changed["version"], 2);
-        assert_eq!(run("policy", b"").exits(0).json(), changed);
+        assert_eq!(policy("policy"), changed);
         for (name, set) in
             [("removeOwner", json!("moderator")), ("delegate", json!(false)), ("maxMessage", json!(4096))]
         {
@@ -457,7 +459,7 @@ esac
         }
         let all = "policy --may-add member --may-remove owner --may-remove-owner owner --may-rotate member --may-change moderator \
                    --delegate yes --rejoin no --max-message 8192";
-        let changed = run(all, b"").exits(0).json();
+        let changed = policy(all);
         let names = ["add", "remove", "removeOwner", "rotate", "change", "delegate", "rejoin", "maxMessage"];
         let set = json!(["member", "owner", "owner", "member", "moderator", true, false, 8192]);
         assert_eq!(json!(names.map(|name| &changed[name])), set, "{changed}");
