@@ -1,6 +1,6 @@
 //! `cargo xtask fresh`: the README's two commands in a minimal Debian, in a clone of HEAD.
 //!
-//! The root has `ca-certificates`, `gcc` and `libc6-dev`. The Rust toolchain and cargo's home are bound into it, and the configuration of
+//! The root has `ca-certificates`, `gcc`, `libc6-dev` and `mount`, which every installed Debian has. The Rust toolchain and cargo's home are bound into it, and the configuration of
 //! apt, pip, npm, Go and Maven is copied. All mounts are made in a mount namespace, which ends with the command, however that ends.
 
 use crate::run::{Workspace, cargo_home, installed, is_root, tail};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const PACKAGES: &str = "ca-certificates,gcc,libc6-dev";
+const PACKAGES: &str = "ca-certificates,gcc,libc6-dev,mount";
 /// The folder of the clone in the root.
 const CLONE: &str = "/gambeson";
 /// The folder of the clone with the planted build script.

@@ -44,6 +44,7 @@ pub enum Command {
     #[command(subcommand)]
     Slim(slim::SlimCommand),
     /// Simulate a channel of thousands in virtual time: what members compute, send and wait for
+    #[cfg_attr(not(feature = "sim"), command(hide = true))]
     Sim(sim::Sim),
     /// Make, show and convert keys
     #[command(subcommand)]

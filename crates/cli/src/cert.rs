@@ -118,6 +118,10 @@ fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
             if authorities.len() == 1 { "it" } else { "them" },
         ));
     }
+    if options.encrypt {
+        let last = made.last().map_or("server", |item| item.file);
+        lines.push(format!("{last}.key has no passphrase, so that servers can read it"));
+    }
     let encrypted = if options.encrypt { authorities } else { Vec::new() };
     console.report_lines(
         lines,

@@ -193,7 +193,9 @@ pub(crate) fn duration(nanoseconds: f64) -> String {
 pub(crate) fn counted(n: impl TryInto<u64>, noun: &str) -> String {
     // A number beyond 64 bits is no number of things.
     let n = n.try_into().unwrap_or(u64::MAX);
-    match (n, noun.strip_suffix('y')) {
+    // A y after a vowel stays: days.
+    let stem = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match (n, stem) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{n} {stem}ies"),
         (_, None) => format!("{n} {noun}s"),

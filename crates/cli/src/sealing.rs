@@ -111,7 +111,13 @@ fn recipients(options: &Seal) -> Result<Vec<Recipient>, Error> {
     let mut recipients = Vec::new();
     for text in &options.recipients {
         // The text is not repeated: a private key pasted by mistake would go into logs.
-        let wrong = |e: KeyError| Error::usage(format!("--recipient: {e}{}", Wanted::Recipient.hint(e)));
+        let wrong = |e: KeyError| {
+            let file = match Path::new(text).is_file() {
+                true => format!("; -R {text} reads recipients from a file"),
+                false => String::new(),
+            };
+            Error::usage(format!("--recipient: {e}{}{file}", Wanted::Recipient.hint(e)))
+        };
         recipients.push(text.parse().map_err(wrong)?);
     }
     for path in &options.files {

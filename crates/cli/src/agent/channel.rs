@@ -250,6 +250,10 @@ mod open {
             let delegation = options.delegation.as_deref().map(links).transpose()?.unwrap_or_default();
             let options = &options.others;
             let channel = self.current(&options.which).await?;
+            let members = channel.members();
+            if let Some(did) = options.dids.iter().find(|did| members.iter().any(|it| it == did.as_str())) {
+                return Err(Error::usage(format!("{did} is already a member of the channel")));
+            }
             channel.invite_by(&options.dids, &delegation).await.map_err(|error| {
                 let next = "an agent can be invited once it has run gambeson channel join";
                 match error {

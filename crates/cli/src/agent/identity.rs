@@ -209,7 +209,7 @@ pub(super) fn card(session: &Session, options: &Card) -> Result<Status, Error> {
     if let Some(path) = &options.verify {
         return match read_cards(path)? {
             Ok(log) => tell_cards(session, &log, "verified"),
-            Err(error) => session.refused(&error),
+            Err(error) => session.refused_file(Some(path), &error),
         };
     }
     if let (Some(did), true) = (&options.of, options.document || options.recipient) {
@@ -280,7 +280,7 @@ pub(super) fn read_cards(path: &Path) -> Result<gambeson_identity::Result<CardLo
 fn add(session: &Session, path: &Path) -> Result<Status, Error> {
     let log = match read_cards(path)? {
         Ok(log) => log,
-        Err(error) => return session.refused(&error),
+        Err(error) => return session.refused_file(Some(path), &error),
     };
     let _lock = session.home.lock()?;
     let known = session.home.known();
@@ -321,14 +321,14 @@ pub(super) fn rotate(session: &Session, options: &Rotate) -> Result<Status, Erro
     let window = (session.now, session.now.after(options.validity.days * DAY));
     agent.rotate(&mut log, &roles, retired, window, &content).map_err(Error::from_request)?;
     session.home.keep_cards(&log)?;
-    let names: Vec<&str> = roles.iter().map(|role| role.fragment()).collect();
+    let names: Vec<&str> = std::iter::once("did").chain(roles.iter().map(|role| role.fragment())).collect();
     session.console.report_lines(
         [
             format!(
                 "card {} until {}; new keys: {}",
                 log.newest().version(),
                 log.newest().validity().1,
-                if names.is_empty() { "did".to_owned() } else { format!("did, {}", names.join(", ")) },
+                names.join(", "),
             ),
             "others store it with: gambeson agent card --add".to_owned(),
         ],

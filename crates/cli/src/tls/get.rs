@@ -59,6 +59,10 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     let answer = answer.map_err(|failure| {
         let common = met.is_some() || !may_have_nothing_in_common(&failure);
         let error = failed(&host, authority, failure);
+        let error = match (error.reason(), &options.ca) {
+            (Some("unknown-issuer"), None) => error.adding("; --ca FILE names another root"),
+            _ => error,
+        };
         if common {
             error
         } else {
@@ -187,7 +191,7 @@ fn url(text: &str) -> Result<Url, Error> {
     let rest = text
         .split_at_checked(8)
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("https://"))
-        .ok_or_else(|| wrong(&"not a URL of https"))?
+        .ok_or_else(|| wrong(&"expected a URL such as https://HOST:PORT/"))?
         .1;
     if rest.contains(|c: char| c.is_control() || c.is_whitespace()) {
         return Err(wrong(&"it contains a space or a control character"));

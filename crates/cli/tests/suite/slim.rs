@@ -442,7 +442,9 @@ esac
         assert_eq!(run("list", b"").exits(0).json()["channel"], id);
         assert_eq!(run("send --lines", b"one\ntwo\n").exits(0).json()["messages"], 2);
         run("send", b"").exits(2).tells("standard input is empty");
-        run(&format!("invite {}", did(&folder, "alice")), b"").exits(2).tells("is already a member");
+        run(&format!("invite {}", program::agents::did(&folder, "alice")), b"")
+            .exits(2)
+            .tells("is already a member");
         assert_eq!(run("rotate", b"").exits(0).json()["epoch"], 1);
         let policy = |line: &str| run(line, b"").exits(0).json()["policy"].clone();
         let rules = policy("policy");

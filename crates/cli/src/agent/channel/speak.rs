@@ -24,6 +24,9 @@ pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
     } else {
         let mut message = Vec::new();
         stdin().lock().read_to_end(&mut message).map_err(unread)?;
+        if message.is_empty() {
+            return Err(Error::usage("standard input is empty, so there is no message to send"));
+        }
         said += say(&channel, message).await?;
     }
     taken(&channel, Duration::from_secs(options.wait)).await?;

@@ -204,7 +204,15 @@ pub struct Approve {
 fn number(text: &str) -> Result<(String, Number), String> {
     let parts = text.rsplit_once('=').and_then(|(pointer, number)| Some((pointer, number.parse().ok()?)));
     let (pointer, number) = parts.ok_or("expected a JSON Pointer, = and a number, such as /amount=100")?;
-    Ok((pointer.to_owned(), number))
+    Ok((to_argument(pointer)?, number))
+}
+
+/// A JSON Pointer (RFC 6901) to an argument.
+fn to_argument(pointer: &str) -> Result<String, String> {
+    match pointer.starts_with('/') {
+        true => Ok(pointer.to_owned()),
+        false => Err(format!("a JSON Pointer begins with /: write /{pointer}")),
+    }
 }
 
 fn at_most(text: &str) -> Result<Caveat, String> {
@@ -223,7 +231,7 @@ fn one_of(text: &str) -> Result<Caveat, String> {
     });
     let (pointer, values) =
         parts.ok_or("expected a JSON Pointer, = and a list in JSON, such as /currency=[\"EUR\",\"USD\"]")?;
-    Ok(Caveat::Argument(pointer.to_owned(), Test::OneOf(values)))
+    Ok(Caveat::Argument(to_argument(pointer)?, Test::OneOf(values)))
 }
 
 /// `POINTER=TEXT`.
@@ -231,7 +239,7 @@ fn prefix(text: &str) -> Result<Caveat, String> {
     let (pointer, prefix) =
         text.split_once('=').ok_or("expected a JSON Pointer, = and a text, such as /path=/home/alice/")?;
     let test = Test::prefix(prefix).map_err(|error| error.detail().to_owned())?;
-    Ok(Caveat::Argument(pointer.to_owned(), test))
+    Ok(Caveat::Argument(to_argument(pointer)?, test))
 }
 
 /// `N:UNIT`.
