@@ -8,8 +8,10 @@ use crate::args::agent::{ActCommand, ActSign, ActVerify};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use gambeson_identity::action::{self, Action, Call, Expectations, MAX_ACTION};
-use gambeson_identity::delegation::{Authority, Authorized, Evidence, Policy, authorize};
-use gambeson_identity::{Did, PendingReplay, Reason, Verified, json as strict};
+use gambeson_identity::delegation::{
+    Authority, Authorized, Chain, Evidence, MemoryLedger, Policy, authorize,
+};
+use gambeson_identity::{Did, PendingReplay, Reason, Verified, json as strict, vc};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -34,6 +36,11 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
     };
     made = made.under(&agent, &chain);
     let token = made.sign(&agent).map_err(Error::from_request)?;
+    if let Some(refusal) = out_of_bounds(session, &made, &token, &chain) {
+        crate::console::warn(format_args!(
+            "the delegation does not permit this call, so verifiers refuse it: {refusal}"
+        ));
+    }
     let text = signed(&made, &token, &chain)?;
     files::write(&options.out, text.as_bytes(), Access::Shared, options.force)?;
     session.console.report(
@@ -54,6 +61,27 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
         }),
     )?;
     Ok(Status::Done)
+}
+
+/// Returns why the chain under which an action was signed does not permit it. What only a verifier can tell is left to it: the trust in the root,
+/// revocations, uses and approvals.
+fn out_of_bounds(session: &Session, action: &Action, token: &str, chain: &[String]) -> Option<String> {
+    let resolver = session.resolver();
+    let judged = (|| {
+        let root =
+            Chain::verify(chain, &*resolver, &vc::Status::Ignored, session.now)?.links()[0].issuer().clone();
+        let expected = Expectations::new(action.audience());
+        let mut pending = PendingReplay::default();
+        let action =
+            action::verify(&action.to_json(), token, &expected, &*resolver, session.now, &mut pending)?;
+        let policy = Policy::default().trust(action.audience().parse()?, root);
+        let authority = Authority { policy: &policy, resolver: &*resolver, status: &vc::Status::Ignored };
+        let evidence = Evidence { chain: chain.to_vec(), approvals: Vec::new() };
+        authorize(&action, &evidence, None, &authority, &mut MemoryLedger::new(1), session.now).map(drop)
+    })();
+    let error: gambeson_identity::Error = judged.err()?;
+    matches!(error.reason(), Reason::NotPermitted | Reason::WrongDelegate | Reason::Expired)
+        .then(|| error.detail().to_owned())
 }
 
 /// A file of an action: one JSON object, `action` and `signature`, and the `chain` of delegation if there is one.

@@ -306,6 +306,32 @@ fn signed(folder: &Folder, call: &[u8]) {
         .exits(0);
 }
 
+#[test]
+fn a_call_that_its_chain_does_not_permit_is_signed_with_a_warning() {
+    let folder = acquainted();
+    granted(&folder, "");
+    let sign = |audience: &str, call: &[u8]| {
+        agent_with(
+            &folder,
+            &format!("act sign --aud {audience} --under chain -o act --force --home bob"),
+            call,
+        )
+        .exits(0)
+        .stderr
+    };
+    let pay = |amount: u32| {
+        format!("{{\"method\": \"tools/call\", \"name\": \"pay\", \"arguments\": {{\"amount\": {amount}}}}}")
+    };
+    let bank = "did:web:bank.example";
+    assert_eq!(sign(bank, pay(5).as_bytes()), "");
+    for told in [sign(bank, pay(11).as_bytes()), sign("did:web:other.example", pay(5).as_bytes())] {
+        assert!(told.contains("warning: the delegation does not permit this call"), "{told}");
+    }
+    // The approval that a capability asks for comes to the verifier.
+    granted(&folder, &format!("--approval-by {}", did(&folder, "alice")));
+    assert_eq!(sign(bank, pay(5).as_bytes()), "");
+}
+
 /// One resource reads as one, and one grant as one.
 #[test]
 fn what_a_link_grants_reads_as_one_however_it_is_written() {

@@ -295,7 +295,7 @@ fn each_failed_check_is_named() {
         .exits(3)
         .tells("localhost");
     for (url, part) in [
-        ("http://localhost/", "not a URL of https"),
+        ("http://localhost/", "expected a URL such as https://"),
         ("https://", "not HOST:PORT"),
         ("https://localhost:70000/", "not HOST:PORT"),
         ("https://::1/", "not HOST:PORT"),

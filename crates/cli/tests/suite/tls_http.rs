@@ -338,8 +338,8 @@ fn urls_are_read_as_everybody_reads_them() {
         assert!(told["detail"].as_str().unwrap().contains(name), "{told}");
     }
     for (url, part) in [
-        ("http://localhost/", "not a URL of https"),
-        ("https:localhost/", "not a URL of https"),
+        ("http://localhost/", "expected a URL such as https://"),
+        ("https:localhost/", "expected a URL such as https://"),
         ("https:///localhost/", "not HOST:PORT"),
         ("https://?x", "not HOST:PORT"),
         ("https://localhost:+1/", "not HOST:PORT"),
