@@ -216,5 +216,9 @@ fn without_numbers(message: String) -> String {
 
 /// The same error, with the name of the stream in its text.
 pub(crate) fn named(name: &dyn fmt::Display, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{name}: {error}"))
+    let next = match error.kind() {
+        io::ErrorKind::AddrInUse => "; another program listens there: give another address",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("{name}: {error}{next}"))
 }

@@ -182,6 +182,12 @@ fn explained(host: &str, error: io::Error) -> Error {
     Error::not_verified(format!("{host}: {what}")).because(reason)
 }
 
+/// The name of a version of TLS, as people write it.
+fn version_name(version: rustls::ProtocolVersion) -> String {
+    // rustls writes `TLSv1_3`.
+    format!("{version:?}").replacen("TLSv", "TLS ", 1).replacen('_', ".", 1)
+}
+
 /// Returns the reason of a failure in words, and its code.
 pub(crate) fn told(error: &rustls::Error) -> (String, &'static str) {
     if let Some(failed) = ChainVerifier::failure(error) {

@@ -263,7 +263,7 @@ pub(super) fn call(path: &Path) -> Result<Call, Error> {
     match object.keys().next() {
         None => Ok(Call { method, name, arguments, params }),
         Some(name) => Err(bad(&format!(
-            "{name:?} is not a member of a call (expected method, name, arguments or params)"
+            "unknown member {name:?} of a call (expected method, name, arguments or params; of a JSON-RPC request give method and params alone)"
         ))),
     }
 }

@@ -1,7 +1,8 @@
 //! `tls get`: one request, and how the answer came.
 
 use super::{
-    Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name, zone,
+    Lists, Noting, Seen, chain, chains, explained, group_name, provider, scheme_name, server_name,
+    version_name, zone,
 };
 use crate::args::tls::TlsGet;
 use crate::console::{Console, counted, write_to_stderr};
@@ -73,7 +74,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
 
     let scheme = seen.lock().unwrap_or_else(PoisonError::into_inner).scheme.map(scheme_name);
     let suite = met.suite.map(super::proxy::suite_name);
-    let version = met.version.map(|version| format!("{version:?}"));
+    let version = met.version.map(version_name);
     let certificates = chain(&met.chain);
     let milliseconds = met.took.as_secs_f64() * 1e3;
     let (code, body) = (answer.status.as_u16(), answer.body);

@@ -2,6 +2,7 @@
 
 use super::{
     Noting, Seen, chain, connect, explained, group_name, host_and_port, provider, scheme_name, server_name,
+    version_name,
 };
 use crate::args::tls::TlsScan;
 use crate::console::Console;
@@ -196,7 +197,7 @@ fn handshake(
     let _ = connection.complete_io(&mut wire);
     let version = connection.protocol_version().unwrap_or(ProtocolVersion::Unknown(0));
     Ok(Ok(Found {
-        version: format!("{version:?}"),
+        version: version_name(version),
         scheme: seen.lock().unwrap_or_else(PoisonError::into_inner).scheme,
         chain: chain(connection.peer_certificates().unwrap_or_default()),
     }))

@@ -26,7 +26,7 @@ fn a_hybrid_chain_a_server_and_a_client_come_up_in_three_commands() {
         (&report["group"], &report["scheme"]),
         (&"X448MLKEM1024".into(), &"mldsa87_ed448_shake256".into())
     );
-    assert_eq!((&report["version"], &report["status"]), (&"TLSv1_3".into(), &200.into()));
+    assert_eq!((&report["version"], &report["status"]), (&"TLS 1.3".into(), &200.into()));
     assert_eq!(report["chain"].as_array().unwrap().len(), 2);
     assert!(report["chain"][0].as_str().unwrap().ends_with("(MLDSA87-Ed448-SHAKE256)"));
     for line in ["group   X448MLKEM1024", "scheme  mldsa87_ed448_shake256", "status  200"] {
@@ -304,6 +304,12 @@ fn each_failed_check_is_named() {
         folder.run(&format!("tls get {url}")).exits(2).tells(part);
     }
     folder.run("tls get https://localhost/ --ca pki/server.key").exits(3).tells("pki/server.key");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let again = format!(
+        "tls serve --listen {} --cert pki/server.pem --key pki/server.key",
+        taken.local_addr().unwrap()
+    );
+    folder.run(&again).exits(3).tells("give another address");
     folder
         .run("tls serve --cert pki/server.pem --key pki/server.pem --listen 127.0.0.1:0")
         .exits(3)
@@ -436,7 +442,7 @@ fn a_scan_tells_what_a_server_takes() {
             |kind: &str| rows.iter().filter(|row| row["type"] == kind && row["taken"] == true).count();
         assert_eq!((taken("group"), taken("scheme")), (groups, 1), "{more}");
         let last = rows.last().unwrap();
-        assert_eq!((&last["verdict"], &last["version"]), (&verdict.into(), &"TLSv1_3".into()));
+        assert_eq!((&last["verdict"], &last["version"]), (&verdict.into(), &"TLS 1.3".into()));
         assert_eq!(last["postQuantumSchemes"], serde_json::json!(["mldsa65"]));
     }
     let folder = with_chain("ed448");
