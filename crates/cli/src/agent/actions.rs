@@ -63,8 +63,8 @@ fn sign(session: &Session, options: &ActSign) -> Result<Status, Error> {
     Ok(Status::Done)
 }
 
-/// Returns why the chain under which an action was signed does not permit it. What only a verifier can tell is left to it: the trust in the root,
-/// revocations, uses and approvals.
+/// Returns the reason for which the chain does not permit an action that was signed under it. Trust in the root, revocations, uses and approvals
+/// are left to the verifier.
 fn out_of_bounds(session: &Session, action: &Action, token: &str, chain: &[String]) -> Option<String> {
     let resolver = session.resolver();
     let judged = (|| {

@@ -441,7 +441,9 @@ esac
         let id = run(create, b"").exits(0).json()["channel"].clone();
         assert_eq!(run("list", b"").exits(0).json()["channel"], id);
         assert_eq!(run("send --lines", b"one\ntwo\n").exits(0).json()["messages"], 2);
-        run("send", b"").exits(2).tells("standard input is empty");
+        for line in ["send", "send --lines"] {
+            run(line, b"").exits(2).tells("standard input is empty");
+        }
         run(&format!("invite {}", program::agents::did(&folder, "alice")), b"")
             .exits(2)
             .tells("is already a member");

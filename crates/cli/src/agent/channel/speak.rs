@@ -21,11 +21,14 @@ pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
         for line in stdin().lock().lines() {
             said += say(&channel, line.map_err(unread)?.into_bytes()).await?;
         }
+        if said == 0 {
+            return Err(nothing_to_send());
+        }
     } else {
         let mut message = Vec::new();
         stdin().lock().read_to_end(&mut message).map_err(unread)?;
         if message.is_empty() {
-            return Err(Error::usage("standard input is empty, so there is no message to send"));
+            return Err(nothing_to_send());
         }
         said += say(&channel, message).await?;
     }
@@ -35,6 +38,10 @@ pub(super) async fn send(open: &Open, options: &Send) -> Result<Status, Error> {
         json!({"type": "sent", "channel": channel.id().to_string(), "messages": said}),
     )?;
     Ok(Status::Done)
+}
+
+fn nothing_to_send() -> Error {
+    Error::usage("standard input is empty, so there is no message to send")
 }
 
 async fn say(channel: &Channel, message: Vec<u8>) -> Result<u64, Error> {
