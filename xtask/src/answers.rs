@@ -130,7 +130,7 @@ pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
         ensure!(known.is_empty(), "with the {level} tables, files are not run: {known:?}");
         Ok((*level, sum))
     })?;
-    let ran: Vec<_> = sums.iter().filter(|(level, sum)| sum["kernels"] == *level).collect();
+    let ran: Vec<_> = sums.iter().filter(|(level, sum)| sum["level"] == *level).collect();
     let levels: Vec<&str> = ran.iter().map(|(level, _)| *level).collect();
     ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
     let (_, sum) = ran.last().context("the portable tables ran")?;
