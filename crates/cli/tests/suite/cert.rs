@@ -514,3 +514,27 @@ fn a_verified_chain_says_how_old_the_lists_are() {
     let text = folder.run(line).exits(0);
     assert!(text.text().contains("revocation NOT checked"), "{}", text.text());
 }
+
+#[test]
+fn a_root_that_another_authority_issued_is_told() {
+    let folder = with_chain();
+    let told = "warning: pki/authority.pem: CN=gambeson Authority is no root (CN=gambeson Root issued it); it is trusted as one";
+    folder.run("cert verify pki/server.pem --roots pki/authority.pem").exits(0).tells(told);
+    let report = folder.run("cert verify pki/server.pem --roots pki/root.pem").exits(0);
+    assert_eq!(report.stderr, "");
+}
+
+#[test]
+fn an_unknown_issuer_and_a_chain_in_another_order_say_what_to_do() {
+    let folder = with_chain();
+    let chain = String::from_utf8(folder.read("pki/server.pem")).unwrap();
+    let (server, authority) = chain.split_at(chain.rfind("-----BEGIN").unwrap());
+    folder.write("server.pem", server);
+    folder.write("turned.pem", format!("{authority}{server}"));
+    let refused = folder.run("cert verify server.pem --roots pki/root.pem").exits(1);
+    assert!(refused.text().contains("is not known; --others names certificates"), "{}", refused.text());
+    let order = "turned.pem begins with the certificate of an authority, CN=gambeson Authority: put that of its holder first";
+    let refused = folder.run("cert verify turned.pem --roots pki/root.pem --name example.com").exits(1);
+    assert!(refused.text().contains(order), "{}", refused.text());
+    folder.run("tls serve --cert turned.pem --key pki/server.key --listen 127.0.0.1:0").exits(3).tells(order);
+}

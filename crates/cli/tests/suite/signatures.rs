@@ -215,3 +215,38 @@ fn wrong_usage_and_missing_files_are_told_apart() {
     assert_eq!(folder.read("file"), b"content");
     assert!(!folder.exists("file.sig") && !folder.exists("missing.sig"));
 }
+
+#[test]
+fn a_missing_signature_is_named_with_the_option_for_another() {
+    let folder = with_keys();
+    folder.write("file", "content");
+    folder
+        .run("verify -k k.pub file")
+        .exits(3)
+        .tells("file.sig: does not exist; --signature names another file");
+    folder.run("verify -k k.pub missing").exits(3).tells("missing: No such file or directory");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_private_key_that_every_user_can_read_is_told() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let folder = with_keys();
+    folder.write("file", "content");
+    let share = |name: &str, mode| {
+        set_permissions(folder.path(name), Permissions::from_mode(mode)).unwrap();
+    };
+    share("k.key", 0o640);
+    assert!(!folder.run("sign -k k.key file --force").exits(0).stderr.contains("warning"));
+    share("k.key", 0o644);
+    let told = "warning: k.key: every user of this machine can read this private key (mode 644); `chmod 600 k.key` prevents it";
+    folder.run("sign -k k.key file --force").exits(0).tells(told);
+    // A public key is for everybody.
+    assert!(!folder.run("verify -k k.pub file").exits(0).stderr.contains("warning"));
+    folder.run("key gen --alg x-wing -o age.key -p age.pub").exits(0);
+    share("age.key", 0o604);
+    folder.run("seal -R age.pub file -o sealed").exits(0);
+    let told = "warning: age.key: every user of this machine can read this private key (mode 604)";
+    folder.run("open -i age.key sealed -o opened").exits(0).tells(told);
+}
