@@ -127,3 +127,27 @@ def test_what_only_tests_may_have_is_absent_from_what_is_shipped(fresh: Path) ->
     assert unfit(Planted) == ["Key.sign_deterministic"]
     script = f"import re\nimport gambeson._native as n\n{inspect.getsource(unfit)}\nprint(len(dir(n)) > 50, unfit(n))"
     assert subprocess.run([fresh, "-I", "-c", script], capture_output=True, text=True).stdout == "True []\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "extra"),
+    [
+        ("gambeson.mcp", "mcp", "mcp"),
+        ("gambeson.a2a", "a2a", "a2a"),
+        ("gambeson.http", "httpx", "httpx"),
+        ("gambeson.channel.mcp", "mcp", "mcp"),
+        ("gambeson.channel.a2a", "a2a", "a2a"),
+    ],
+)
+def test_a_part_without_its_sdk_names_the_extra(module: str, package: str, extra: str, fresh: Path) -> None:
+    run = subprocess.run([fresh, "-I", "-c", f"import {module}"], capture_output=True, text=True)
+    told = f'{module} needs the package {package}: install gambeson with its extra "{extra}"'
+    assert run.stderr.splitlines()[-1] == f"ModuleNotFoundError: {told}"
+
+
+def test_the_server_and_the_client_of_mcp_run_as_two_processes() -> None:
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    helper = [sys.executable, "-W", "error", str(EXAMPLES / "mcp_helper.py")]
+    run = subprocess.run(helper, env=environment, capture_output=True, text=True, timeout=120)
+    assert (run.stderr, run.returncode) == ("", 0)
+    assert run.stdout.splitlines() == ["the helper pays 50", "101 is refused: not-permitted"]
