@@ -150,7 +150,9 @@ impl<'a> Package<'a> {
             PUBLISHED => _ = self.workspace.for_others(&mut build),
             _ => lint(&mut build),
         }
-        self.workspace.logged(&format!("python-{folder}"), build.current_dir(&self.folder))?;
+        let log = format!("python-{folder}");
+        self.workspace.announce("building the wheel", &log);
+        self.workspace.logged(&log, build.current_dir(&self.folder))?;
         let wheel = only_file(&wheels)?;
         match folder {
             PUBLISHED_WHEELS => Ok(wheel),

@@ -148,6 +148,15 @@ impl Workspace {
         Ok(text)
     }
 
+    /// Says that a command which takes minutes begins, and where its output goes.
+    pub fn announce(&self, work: &str, name: &str) {
+        println!("   {work}; its output goes to {}", self.log(name).display());
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.target.join("xtask").join(format!("{name}.log"))
+    }
+
     /// Like `logged`, but failing is an answer.
     pub fn tried(&self, name: &str, command: &mut Command) -> Result<(bool, String)> {
         self.tried_within(LONGEST, name, command)
@@ -156,7 +165,7 @@ impl Workspace {
     /// Like `tried`. In continuous integration, where nobody looks on, a command that does not end in time fails, with all that it
     /// started.
     pub fn tried_within(&self, most: Duration, name: &str, command: &mut Command) -> Result<(bool, String)> {
-        let path = self.target.join("xtask").join(format!("{name}.log"));
+        let path = self.log(name);
         let mut log = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
         command.stdout(log.try_clone()?).stderr(log.try_clone()?);
         if self.ci {

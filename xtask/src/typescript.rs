@@ -374,6 +374,7 @@ impl<'a> Package<'a> {
         }
         let folder = self.workspace.apart(TARGET);
         build.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", &folder);
+        self.workspace.announce(&format!("building the module {name}"), "wasm-build");
         self.workspace.logged("wasm-build", &mut build)?;
         let release = folder.join(TARGET).join("release");
         let module = release.join(format!("gambeson_typescript-{name}.wasm"));

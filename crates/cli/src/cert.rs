@@ -4,7 +4,7 @@ use crate::args::cert::{
     CertCommand, CertCrl, CertCsr, CertNew, CertPkcs12, CertShow, CertSign, CertVerify, Purpose, Reason,
     Subject,
 };
-use crate::console::{Console, counted, one_word};
+use crate::console::{self, Console, counted, one_word};
 use crate::error::{Error, Status};
 use crate::files::{self, Access};
 use crate::harness::hex;
@@ -374,8 +374,9 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
     let paths = [options.file.as_path(), &options.roots];
     let more = options.others.iter().chain(&options.lists).map(AsRef::as_ref);
     crate::sealing::one_standard_input(paths.into_iter().chain(more))?;
-    let roots = certificates(&options.roots)?;
+    let roots = roots(&options.roots)?;
     let mut others = certificates(&options.file)?;
+    let order = order(&options.file, &others);
     let certificate = others.remove(0);
     for path in &options.others {
         others.append(&mut certificates(path)?);
@@ -432,8 +433,15 @@ fn verify(console: Console, options: &CertVerify) -> Result<Status, Error> {
         }
         Err(error) => {
             let reason = error.failure().code();
+            let advice = match (order, error.failure()) {
+                (Some(order), _) => format!("; {order}"),
+                (None, pki::Failure::UnknownIssuer { .. }) => {
+                    "; --others names certificates between it and a root".to_owned()
+                }
+                (None, _) => String::new(),
+            };
             console.report(
-                format_args!("NOT VERIFIED: {error} ({reason})"),
+                format_args!("NOT VERIFIED: {error} ({reason}){advice}"),
                 json!({
                     "type": "verdict",
                     "verified": false,
@@ -722,6 +730,33 @@ pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, Error> {
             Error::outside(format!("{name}: holds no certificate: {e}; `gambeson cert new` makes one"))
         }
         error => pki_error(&name, error),
+    })
+}
+
+/// The certificates of a file that are trusted as roots. Warns of each that another authority issued.
+pub(crate) fn roots(path: &Path) -> Result<Vec<Certificate>, Error> {
+    let roots = certificates(path)?;
+    for root in roots.iter().filter(|root| root.subject() != root.issuer()) {
+        console::warn(format_args!(
+            "{}: {} is no root ({} issued it); it is trusted as one",
+            path.display(),
+            root.subject(),
+            root.issuer()
+        ));
+    }
+    Ok(roots)
+}
+
+/// Returns advice for the file of a chain that begins with an authority although it has the certificate of a holder.
+pub(crate) fn order(path: &Path, chain: &[Certificate]) -> Option<String> {
+    let (first, others) = chain.split_first()?;
+    let is_turned = first.is_authority() && others.iter().any(|other| !other.is_authority());
+    is_turned.then(|| {
+        format!(
+            "{} begins with the certificate of an authority, {}: put that of its holder first",
+            path.display(),
+            first.subject()
+        )
     })
 }
 

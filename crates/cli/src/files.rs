@@ -10,6 +10,8 @@ pub(crate) use gambeson_keystore::file::Access;
 use gambeson_keystore::file::{Existing, NewFile};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Read, Write};
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -116,6 +118,23 @@ pub(crate) fn for_each(mut input: impl Read, mut take: impl FnMut(&[u8])) -> Res
 /// The whole of a small file (a key, a signature, a list of recipients), wiped when dropped.
 pub(crate) fn read_small(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     read_at_most(path, 4 << 20)
+}
+
+/// Warns if every user of this machine can read the file of a private key.
+pub(crate) fn warn_of_readers(path: &Path) {
+    #[cfg(unix)]
+    if !is_stream(path)
+        && let Ok(metadata) = fs::metadata(path)
+        && metadata.is_file()
+        && metadata.mode() & 0o004 != 0
+    {
+        let (name, mode) = (path.display(), metadata.mode() & 0o777);
+        crate::console::warn(format_args!(
+            "{name}: every user of this machine can read this private key (mode {mode:o}); `chmod 600 {name}` prevents it"
+        ));
+    }
+    #[cfg(not(unix))]
+    let _ = path;
 }
 
 /// The whole of a file of at most `limit` bytes, wiped when dropped.

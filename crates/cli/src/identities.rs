@@ -85,7 +85,10 @@ impl Identities {
             let passed_over = file.passed_over.iter().map(|line| format!("{}: {line}", path.display()));
             found.passed_over.extend(passed_over);
             match (file.identities.is_empty(), file.passed_over.first()) {
-                (false, _) => found.all.push(Keys::Open(file.identities)),
+                (false, _) => {
+                    files::warn_of_readers(path);
+                    found.all.push(Keys::Open(file.identities));
+                }
                 (true, Some(first)) => {
                     useless = useless.or(Some(sealing::key_file_error(path, Wanted::Identity, *first)))
                 }

@@ -73,6 +73,9 @@ impl KeyFile {
         } else {
             pki_key(&name, &bytes, passphrase_fd)?
         };
+        if passphrase.is_none() && matches!(key, Key::Private(_)) {
+            files::warn_of_readers(path);
+        }
         Ok(Self { name, key, encoding, passphrase })
     }
 

@@ -99,7 +99,7 @@ fn signer(options: &Verify) -> Result<Result<Signer, (&'static str, String)>, Er
     let (Some(path), Some(roots)) = (&options.cert, &options.roots) else {
         return Err(Error::usage("the signer is missing: name it with --key, or with --cert and --roots"));
     };
-    let roots = crate::cert::certificates(roots)?;
+    let roots = crate::cert::roots(roots)?;
     let mut others = crate::cert::certificates(path)?;
     let certificate = others.remove(0);
     if let Err(error) = pki::Verifier::new(&roots).verify(&certificate, &others) {
@@ -117,6 +117,15 @@ fn verify_one(
     (file, signature_path): (&Path, &Path),
     context: &[u8],
 ) -> Result<bool, Error> {
+    if is_missing(file) {
+        return Err(Error::outside(format!("{}: does not exist", file.display())));
+    }
+    if is_missing(signature_path) {
+        return Err(Error::outside(format!(
+            "{}: does not exist; --signature names another file",
+            signature_path.display()
+        )));
+    }
     let signature = files::read_small(signature_path)?;
     let job = Verifying { console, file, context, signature: &signature };
     let (verdict, bytes) = match &signer.key {
@@ -139,6 +148,10 @@ fn verify_one(
     };
     console.report(text, report)?;
     Ok(verdict.is_ok())
+}
+
+fn is_missing(path: &Path) -> bool {
+    !is_stream(path) && !path.exists()
 }
 
 fn not_for_files(name: &str, algorithm: &str) -> Error {

@@ -65,10 +65,18 @@ fn provider(preset: Option<Preset>) -> Result<CryptoProvider, Error> {
     builder.build().map_err(|error| Error::outside(error.to_string()))
 }
 
-/// The certificates of a file, of which there is at least one.
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+/// The chain of a file, which begins with the certificate of its holder.
+fn own_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let read = crate::cert::certificates(path)?;
-    Ok(read.iter().map(|certificate| CertificateDer::from(certificate.as_der().to_vec())).collect())
+    match crate::cert::order(path, &read) {
+        Some(order) => Err(Error::outside(order)),
+        None => Ok(read.iter().map(to_rustls).collect()),
+    }
+}
+
+/// Returns the certificate as rustls takes it.
+pub(crate) fn to_rustls(certificate: &Certificate) -> CertificateDer<'static> {
+    CertificateDer::from(certificate.as_der().to_vec())
 }
 
 /// The private key of a file, for a provider, which wipes it.
@@ -90,7 +98,7 @@ fn chains(
 ) -> Result<Arc<ChainVerifier>, Error> {
     let roots = match roots {
         None => Roots::of_keys(webpki_roots::TLS_SERVER_ROOTS.to_vec()),
-        Some(path) => Roots::of_certificates(certificates(path)?)
+        Some(path) => Roots::of_certificates(crate::cert::roots(path)?.iter().map(to_rustls))
             .map_err(|error| Error::outside(format!("{}: {error}", path.display())))?,
     };
     Ok(Arc::new(ChainVerifier::new(roots, provider).with_revocation(lists.lists())))

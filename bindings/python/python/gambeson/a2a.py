@@ -14,6 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gambeson._extras import require
+
+require(__name__, "a2a", "a2a")
+
 from a2a.types import AgentCard
 from google.protobuf.json_format import MessageToDict, ParseDict  # type: ignore[import-untyped]
 

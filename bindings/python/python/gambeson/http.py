@@ -14,6 +14,10 @@ from collections.abc import Generator, Sequence
 from datetime import timedelta
 from typing import Literal
 
+from gambeson._extras import require
+
+require(__name__, "httpx", "httpx")
+
 import httpx
 
 from gambeson._inputs import checked_role, texts

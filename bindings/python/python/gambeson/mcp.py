@@ -30,6 +30,10 @@ from logging import getLogger
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from gambeson._extras import require
+
+require(__name__, "mcp", "mcp")
+
 import anyio.to_thread
 from mcp.client import Transport
 from mcp.server import ServerRequestContext

@@ -28,7 +28,7 @@ mod open {
     use crate::args::agent::Who;
     use crate::args::channel::{BridgeProgram, ChannelCommand, Invite, Join, Others, Which};
     use crate::args::slim::SlimUp;
-    use crate::console::{counted, rfc3339};
+    use crate::console::{counted, rfc3339, write_to_stderr};
     use crate::slim::{failed, link, runtime, service};
     use gambeson_identity::text::one_line;
     use gambeson_identity::{CardLog, Did};
@@ -301,6 +301,9 @@ mod open {
                 }
             };
             let console = self.session.console;
+            if !console.is_json() {
+                write_to_stderr(format_args!("waiting for an invitation, at most {} s", options.wait));
+            }
             match timeout(Duration::from_secs(options.wait), joined).await {
                 Ok(Ok(channel)) => {
                     let (id, status) = (channel.id().to_string(), channel.status());

@@ -3,11 +3,10 @@
 use super::addresses::Addresses;
 use crate::error::Error;
 use crate::https::{Client, Failure};
-use crate::tls::told;
+use crate::tls::{to_rustls, told};
 use gambeson_identity::{Error as Refusal, Fetch, Reason, Result};
 use gambeson_rustls::{ChainVerifier, Roots};
 use rustls::ClientConfig;
-use rustls::pki_types::CertificateDer;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,9 +49,9 @@ impl Https {
 
 /// Every certificate of a file, of which there is one at least.
 fn certificates(path: &Path) -> std::result::Result<Roots, Error> {
-    let found = crate::cert::certificates(path)?;
-    let found = found.iter().map(|certificate| CertificateDer::from(certificate.as_der().to_vec()));
-    Roots::of_certificates(found).map_err(|error| Error::outside(format!("{}: {error}", path.display())))
+    let found = crate::cert::roots(path)?;
+    Roots::of_certificates(found.iter().map(to_rustls))
+        .map_err(|error| Error::outside(format!("{}: {error}", path.display())))
 }
 
 impl Fetch for Https {

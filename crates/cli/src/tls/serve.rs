@@ -4,7 +4,7 @@ use super::lists::Lists;
 use super::log::Log;
 use super::proxy::Hangup;
 use super::secrets;
-use super::{certificates, chains, negotiated, private_key, provider, told};
+use super::{chains, negotiated, own_chain, private_key, provider, told};
 use crate::args::tls::TlsServe;
 use crate::console::{Console, counted, write_to_stderr};
 use crate::error::{Error, Status};
@@ -146,7 +146,7 @@ impl Drop for Place {
 
 /// The certificate with its key, which are read once.
 fn certified_key(options: &TlsServe, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, Error> {
-    let chain = certificates(&options.cert)?;
+    let chain = own_chain(&options.cert)?;
     let key = private_key(&options.key, options.passphrase.passphrase_fd)?;
     let key = CertifiedKey::from_der(chain, key, provider).map_err(|error| wrong(options, &error))?;
     Ok(Arc::new(key))

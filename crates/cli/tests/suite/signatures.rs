@@ -224,7 +224,7 @@ fn a_missing_signature_is_named_with_the_option_for_another() {
         .run("verify -k k.pub file")
         .exits(3)
         .tells("file.sig: does not exist; --signature names another file");
-    folder.run("verify -k k.pub missing").exits(3).tells("missing: No such file or directory");
+    folder.run("verify -k k.pub missing").exits(3).tells("missing: does not exist");
 }
 
 #[cfg(unix)]

@@ -24,6 +24,10 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from logging import getLogger
 from typing import Any, TypeVar
 
+from gambeson._extras import require
+
+require(__name__, "a2a", "a2a")
+
 from a2a.auth.user import User
 from a2a.client import ClientCallContext, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientError, A2AClientTimeoutError, AgentCardResolutionError

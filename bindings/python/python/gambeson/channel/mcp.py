@@ -20,6 +20,10 @@ from contextvars import ContextVar
 from logging import getLogger
 from typing import Any
 
+from gambeson._extras import require
+
+require(__name__, "mcp", "mcp")
+
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client._transport import TransportStreams

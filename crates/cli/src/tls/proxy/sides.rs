@@ -1,6 +1,6 @@
 //! TLS with clients and with the server, as the files of the command line have it now.
 
-use super::super::{Lists, Noting, certificates, chains, private_key, provider, server_name};
+use super::super::{Lists, Noting, chains, own_chain, private_key, provider, server_name};
 use crate::args::tls::TlsProxy;
 use crate::error::Error;
 use gambeson_pki::Certificate;
@@ -80,7 +80,7 @@ impl Clients {
         lists: &Lists,
     ) -> Result<Self, Error> {
         let bad = |error: rustls::Error| wrong(cert, &explain(&error));
-        let chain = certificates(cert)?;
+        let chain = own_chain(cert)?;
         let expires = judge(cert, &chain)?;
         let provider = Arc::new(provider(options.preset)?);
         let key = private_key(key, options.passphrase.passphrase_fd)?;
@@ -129,7 +129,7 @@ impl Server {
             .with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match (&options.own_cert, &options.own_key) {
             (Some(cert), Some(key)) => {
-                let chain = certificates(cert)?;
+                let chain = own_chain(cert)?;
                 judge(cert, &chain)?;
                 let key = private_key(key, options.passphrase.passphrase_fd)?;
                 builder.with_client_auth_cert(chain, key).map_err(|error| wrong(cert, &explain(&error)))?
