@@ -31,8 +31,6 @@ use rand_core::TryCryptoRng;
 use crate::mldsa::{ExpandedSigningKey, ExpandedVerifyingKey};
 use crate::mldsa::{InvalidSignature, Message, SigningKey, VerifyingKey};
 use crate::mlkem::{DecapsulationKey, EncapsulationKey, SharedSecret};
-#[cfg(feature = "alloc")]
-use crate::mlkem::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
 use crate::{mldsa, mlkem, rng};
 
 pub use self_test::{SelfTestFailure, self_test};
@@ -107,7 +105,6 @@ macro_rules! keys {
 keys!(mlkem EncapsulationKey, mlkem DecapsulationKey, mldsa VerifyingKey, mldsa SigningKey);
 #[cfg(feature = "alloc")]
 keys!(
-    mlkem ExpandedEncapsulationKey, mlkem ExpandedDecapsulationKey,
     mldsa ExpandedVerifyingKey, mldsa ExpandedSigningKey
 );
 
@@ -153,7 +150,6 @@ macro_rules! generate {
 generate!(mlkem DecapsulationKey 64 kem_pair_is_consistent, mldsa SigningKey 32 signing_pair_is_consistent);
 #[cfg(feature = "alloc")]
 generate!(
-    mlkem ExpandedDecapsulationKey 64 expanded_kem_pair_is_consistent,
     mldsa ExpandedSigningKey 32 expanded_signing_pair_is_consistent
 );
 
@@ -188,8 +184,6 @@ macro_rules! encapsulate {
 }
 
 encapsulate!(EncapsulationKey);
-#[cfg(feature = "alloc")]
-encapsulate!(ExpandedEncapsulationKey);
 
 macro_rules! decapsulate {
     ($($key:ident),*) => {$(
@@ -208,8 +202,6 @@ macro_rules! decapsulate {
 }
 
 decapsulate!(DecapsulationKey);
-#[cfg(feature = "alloc")]
-decapsulate!(ExpandedDecapsulationKey);
 
 macro_rules! sign {
     ($($key:ident),*) => {$(

@@ -14,6 +14,8 @@ mod bytes;
 pub mod cpu;
 pub mod mldsa;
 pub mod mlkem;
+#[cfg(feature = "alloc")]
+mod once;
 mod rng;
 pub mod secret;
 pub mod sha3;
@@ -22,4 +24,4 @@ mod small;
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
-pub use small::{Small, Workspace};
+pub use small::{Compact, Small, Workspace};

@@ -19,25 +19,25 @@
 //! | bytes of | [`MlKem512`] | [`MlKem768`] | [`MlKem1024`] |
 //! | --- | --- | --- | --- |
 //! | encapsulation key | 800 | 1184 | 1568 |
-//! | decapsulation key: seed to store, compact in memory | 64, 96 | 64, 96 | 64, 96 |
+//! | decapsulation key: seed to store | 64 | 64 | 64 |
+//! | the same in memory, with its encapsulation key | 5.0 KiB | 9.1 KiB | 14.0 KiB |
+//! | the same, compact | 96 | 96 | 96 |
 //! | decapsulation key in other libraries' form | 1632 | 2400 | 3168 |
 //! | ciphertext | 768 | 1088 | 1568 |
 //! | shared secret | 32 | 32 | 32 |
 //!
-//! # Two forms of a key
+//! # Forms of a key
 //!
-//! *Compact* keys ([`EncapsulationKey`], [`DecapsulationKey`]) hold bytes or a seed and need no heap: one
-//! operation samples what it uses, one polynomial at a time. *Expanded* keys ([`ExpandedEncapsulationKey`],
-//! [`ExpandedDecapsulationKey`], feature `alloc`) remember the matrix, so that the second operation with a key is
-//! faster. They give the same results; the README shows the stack and heap of each.
+//! With feature `alloc`, a [`DecapsulationKey`] is prepared when it is made, and an [`EncapsulationKey`] when it is used for the
+//! second time: matrix, secrets and hash stand on the heap. A key that is used once needs no heap: [`EncapsulationKeyRef`],
+//! [`DecapsulationKey::decapsulate_encoded`]. Servers have many operations at once, whose hashes run side by side:
+//! [`encapsulate_many`], [`decapsulate_many`].
 //!
-//! For the least memory, [`Small`](crate::Small)`<MlKem768>` in the place of [`MlKem768`]: 1 to 3 KiB of stack for any set, in
-//! up to twice the time, and [`ExpandedKeyRef`] for a key that is stored as other libraries store it. The doors `…_into` write
-//! into the caller's memory, and those that end in `_in` work in a [`Workspace`](crate::Workspace) instead of on the stack.
-//!
-//! A key that is used once is fastest from its bytes: [`EncapsulationKey::expand_and_encapsulate`],
-//! [`ExpandedDecapsulationKey::decapsulate_from_bytes`]. And servers have many operations at once, whose hashes run side by
-//! side: [`encapsulate_many`], [`ExpandedDecapsulationKey::decapsulate_many`].
+//! [`Compact`](crate::Compact)`<MlKem768>` in the place of [`MlKem768`] has keys of bytes and seeds, and samples what an operation
+//! needs, one polynomial at a time. [`Small`](crate::Small)`<MlKem768>` takes the least memory: 1 to 3 KiB of stack for any set, in
+//! up to twice the time; so does [`DecapsulationKeyRef`] for a key that is stored as other libraries store it. The doors `…_into`
+//! write into the caller's memory, and those that end in `_in` work in a [`Workspace`](crate::Workspace) instead of on the stack.
+//! All forms give the same results.
 //!
 //! # Three doors for randomness
 //!
@@ -47,18 +47,18 @@
 //! # Layout
 //!
 //! * `params`: the parameter sets (FIPS 203, §8)
-//! * `keys`, `expanded`, `encoded`: the forms of a key; `batch`: many operations at once
-//! * `lanes`: what an expanded operation hashes, side by side
+//! * `keys`: the types; `forms`, `prepared`, `compact`: what they hold; `encoded`: the standard's bytes
+//! * `batch`: many operations at once; `lanes`: the sponges of prepared operations, side by side
 //! * `small`: §6 and §5 in the least memory
 //! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
 //! * `kernels`: the operations that have fast paths
 
 #[cfg(feature = "alloc")]
 mod batch;
+mod compact;
 mod encode;
 mod encoded;
-#[cfg(feature = "alloc")]
-mod expanded;
+mod forms;
 mod kem;
 mod kernels;
 mod keys;
@@ -66,6 +66,8 @@ mod keys;
 mod lanes;
 mod params;
 mod pke;
+#[cfg(feature = "alloc")]
+mod prepared;
 mod ring;
 #[cfg(feature = "rustcrypto")]
 pub mod rustcrypto;
@@ -79,14 +81,17 @@ use core::fmt;
 #[cfg(all(feature = "alloc", feature = "getrandom"))]
 pub use batch::encapsulate_many;
 #[cfg(feature = "alloc")]
-pub use batch::{Recipient, encapsulate_many_deterministic, encapsulate_many_with};
-pub use encoded::ExpandedKeyRef;
-#[cfg(feature = "alloc")]
-pub use expanded::{ExpandedDecapsulationKey, ExpandedEncapsulationKey};
+pub use batch::{
+    Recipient, decapsulate_many, decapsulate_many_encoded, encapsulate_many_deterministic,
+    encapsulate_many_with,
+};
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
-pub use keys::gate;
+pub use compact::gate;
+pub use encoded::DecapsulationKeyRef;
 pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
+#[cfg(feature = "alloc")]
+pub use params::PreparedSet;
 pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
 
 /// The 32 bytes that both sides share.

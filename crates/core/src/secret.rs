@@ -55,12 +55,12 @@ impl<T: Zeroize + Copy + 'static> Secret<T> {
     /// use gambeson::secret::Secret;
     ///
     /// let mut local = Secret::new([7u8; 32]);
-    /// assert_eq!(local.hand_over().expose(), &[7; 32]);
+    /// assert_eq!(local.take().expose(), &[7; 32]);
     /// assert_eq!(local.expose(), &[0; 32]);
     /// ```
     #[inline(always)]
     #[must_use]
-    pub fn hand_over(&mut self) -> Self {
+    pub fn take(&mut self) -> Self {
         let moved = Self(self.0);
         self.0.zeroize();
         moved

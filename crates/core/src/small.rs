@@ -18,6 +18,14 @@ use crate::sha3::Sponge;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Small<P>(PhantomData<P>);
 
+/// A parameter set whose keys are small at rest: `DecapsulationKey<Compact<MlKem768>>` is 96 bytes, and its operations make the
+/// rest again each time.
+///
+/// Keys, ciphertexts and signatures are the same bytes as those of the plain set, whose keys keep on the heap what operations
+/// need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compact<P>(PhantomData<P>);
+
 /// Memory of the caller's in which the operations of a [`Small`] parameter set work, so that of the stack they take the frames of
 /// their functions alone: for systems that have little stack, and a heap of their own.
 ///
@@ -33,7 +41,7 @@ pub struct Small<P>(PhantomData<P>);
 /// let [mut ours, mut theirs] = [const { SharedSecret::new([0; 32]) }; 2];
 ///
 /// let dk = DecapsulationKey::<Small<MlKem768>>::from_seed_in(&[7; 64], Some(&mut ek), &mut workspace);
-/// let key = EncapsulationKeyRef::<Small<MlKem768>>::borrowed(&ek)?;
+/// let key = EncapsulationKeyRef::<Small<MlKem768>>::from_ref(&ek)?;
 /// key.encapsulate_deterministic_in(&[8; 32], &mut c, &mut theirs, &mut workspace);
 /// dk.decapsulate_in(&c, &mut ours, &mut workspace);
 /// assert_eq!(ours.expose(), theirs.expose());
@@ -105,6 +113,10 @@ impl<P: Worked> fmt::Debug for Workspace<P> {
 pub trait Worked {
     /// Its memory.
     type Words: Zero + AsMut<[u64]> + Send + Sync + 'static;
+}
+
+impl<P: Worked> Worked for Compact<P> {
+    type Words = P::Words;
 }
 
 impl<P: Worked> Worked for Small<P> {
@@ -270,22 +282,23 @@ pub(crate) mod tests {
             _ = DecapsulationKey::<Small<P>>::from_seed_in(&[1; 64], Some(&mut ek), workspace);
             assert!(workspace.is_wiped());
             let (mut c, mut shared) = (P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
-            let public = mlkem::EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("a key");
+            let public = mlkem::EncapsulationKeyRef::<Small<P>>::from_ref(&ek).expect("a key");
             public.encapsulate_deterministic_in(&[2; 32], &mut c, &mut shared, workspace);
             assert!(workspace.is_wiped());
             key.decapsulate_in(&c, &mut shared, workspace);
             assert!(workspace.is_wiped());
             #[cfg(feature = "alloc")]
             {
-                let mut dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]).to_expanded_bytes();
-                let dk = dk.expose_mut();
-                let encoded = mlkem::ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).expect("a key");
+                let mut dk = P::DecapsulationKeyBytes::zeroed();
+                DecapsulationKey::<P>::encoded_from_seed(&[1; 64], &mut dk);
+                let dk = dk.as_mut();
+                let encoded = mlkem::DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).expect("a key");
                 assert!(workspace.is_wiped());
                 encoded.decapsulate_in(&c, &mut shared, workspace);
                 assert!(workspace.is_wiped());
                 // H(ek) is another.
-                dk[P::ExpandedKeyBytes::LEN - 40] ^= 1;
-                let refused = mlkem::ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).is_err();
+                dk[P::DecapsulationKeyBytes::LEN - 40] ^= 1;
+                let refused = mlkem::DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).is_err();
                 assert!(refused && workspace.is_wiped());
             }
         }

@@ -2,20 +2,17 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::borrow::Borrow;
 
 use rand_core::TryCryptoRng;
 
-use super::encoded::ExpandedKeyRef;
-use super::expanded::{decode_t, rho};
+use super::encoded::DecapsulationKeyRef;
 use super::kem::{decaps_hashed, encaps_hashed};
 use super::lanes::{self, Chain, Hashed, Operation};
-use super::params::ParameterSet;
+use super::params::{ParameterSet, PreparedSet};
 use super::pke::decrypt;
+use super::prepared::{self, decode_t, rho};
 use super::ring::Ntt;
-use super::{
-    DecapsulationKeyError, EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, SharedSecret,
-};
+use super::{DecapsulationKey, DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, SharedSecret};
 use crate::Bytes;
 use crate::secret::{Secret, StackGuard};
 
@@ -28,7 +25,7 @@ const GROUP: usize = 8;
 /// A ciphertext and the shared secret that it carries, one for each key of a batch.
 type Sent<K> = Vec<(<<K as Recipient>::Parameters as ParameterSet>::Ciphertext, SharedSecret)>;
 
-/// A key to which a batch encapsulates: an [`EncapsulationKey`], an [`ExpandedEncapsulationKey`], or a reference to one.
+/// A key to which a batch encapsulates: an [`EncapsulationKey`], an [`EncapsulationKeyRef`], or a reference to one.
 pub trait Recipient: sealed::Sealed {
     /// The parameter set.
     type Parameters: ParameterSet;
@@ -45,29 +42,32 @@ mod sealed {
     #[derive(Clone, Copy, Debug)]
     pub enum Source<'a> {
         Bytes(&'a [u8]),
-        Expanded { elements: &'a [Ntt], h: &'a [u8; 32] },
+        Prepared { elements: &'a [Ntt], h: &'a [u8; 32] },
     }
 }
 
 use sealed::Source;
 
-impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> Recipient for EncapsulationKey<P, B> {
+impl<P: ParameterSet> Recipient for EncapsulationKey<P> {
     type Parameters = P;
 }
 
-impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> sealed::Sealed for EncapsulationKey<P, B> {
+impl<P: ParameterSet> sealed::Sealed for EncapsulationKey<P> {
     fn source(&self) -> Source<'_> {
-        Source::Bytes(self.as_bytes().as_ref())
+        match self.prepared() {
+            Some(prepared) => Source::Prepared { elements: prepared.elements(), h: prepared.h() },
+            None => Source::Bytes(self.as_bytes().as_ref()),
+        }
     }
 }
 
-impl<P: ParameterSet> Recipient for ExpandedEncapsulationKey<P> {
+impl<P: ParameterSet> Recipient for EncapsulationKeyRef<'_, P> {
     type Parameters = P;
 }
 
-impl<P: ParameterSet> sealed::Sealed for ExpandedEncapsulationKey<P> {
+impl<P: ParameterSet> sealed::Sealed for EncapsulationKeyRef<'_, P> {
     fn source(&self) -> Source<'_> {
-        Source::Expanded { elements: self.elements(), h: self.h() }
+        Source::Bytes(self.as_bytes().as_ref())
     }
 }
 
@@ -84,7 +84,7 @@ impl<K: sealed::Sealed> sealed::Sealed for &K {
 /// A fresh shared secret for each key, and the ciphertext that carries it, with the operating system's randomness.
 ///
 /// The results are those of [`EncapsulationKey::encapsulate`]: of 64 keys, an operation takes a third of its time with
-/// AVX-512, and two thirds with AVX2. For many secrets to one key, give references to it, best expanded. On the heap: the
+/// AVX-512, and two thirds with AVX2. For many secrets to one key, [`prepare`](EncapsulationKey::prepare) it and give references to it. On the heap: the
 /// results, 32 bytes a key, and up to 100 KiB while it works.
 ///
 /// ```
@@ -96,7 +96,8 @@ impl<K: sealed::Sealed> sealed::Sealed for &K {
 ///     assert_eq!(dk.decapsulate(c).expose(), shared.expose());
 /// }
 ///
-/// let often = keys[0].encapsulation_key().expand();
+/// let often = keys[0].encapsulation_key();
+/// often.prepare();
 /// assert_eq!(mlkem::encapsulate_many(&[&often; 20])?.len(), 20);
 /// # Ok::<(), gambeson::RngError>(())
 /// ```
@@ -173,7 +174,7 @@ fn encapsulate_groups<'a, P: ParameterSet>(
             hashed.m = **m;
             let operation = Operation::new(hashed);
             operations.push(match source {
-                Source::Expanded { h, .. } => operation.secrets::<P>(Some(h)),
+                Source::Prepared { h, .. } => operation.secrets::<P>(Some(h)),
                 Source::Bytes(ek) => {
                     let room = free.next().expect("one for each fresh key").as_mut();
                     decode_t::<P>(room, ek);
@@ -186,7 +187,7 @@ fn encapsulate_groups<'a, P: ParameterSet>(
         let mut rooms = rooms.iter();
         for ((source, _), hashed) in group.iter().zip(&hashed) {
             let elements = match source {
-                Source::Expanded { elements, .. } => elements,
+                Source::Prepared { elements, .. } => elements,
                 Source::Bytes(_) => rooms.next().expect("one for each fresh key").as_ref(),
             };
             sent.push((P::Ciphertext::zeroed(), Secret::new([0; 32])));
@@ -196,69 +197,70 @@ fn encapsulate_groups<'a, P: ParameterSet>(
     }
 }
 
-impl<P: ParameterSet> ExpandedDecapsulationKey<P> {
-    /// The shared secrets that the ciphertexts carry for their keys.
-    ///
-    /// The results are those of [`decapsulate`](Self::decapsulate). On the heap: the results, and up to 20 KiB while it works.
-    ///
-    /// ```
-    /// use gambeson::mlkem::{self, ExpandedDecapsulationKey, MlKem768};
-    ///
-    /// let dk = ExpandedDecapsulationKey::<MlKem768>::generate()?;
-    /// let sent = mlkem::encapsulate_many(&[dk.expanded_encapsulation_key(); 20])?;
-    ///
-    /// let received: Vec<_> = sent.iter().map(|(c, _)| (&dk, c)).collect();
-    /// for (shared, (_, expected)) in ExpandedDecapsulationKey::decapsulate_many(&received).iter().zip(&sent) {
-    ///     assert_eq!(shared.expose(), expected.expose());
-    /// }
-    /// # Ok::<(), gambeson::RngError>(())
-    /// ```
-    ///
-    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
-    #[must_use]
-    pub fn decapsulate_many(items: &[(&Self, &P::Ciphertext)]) -> Vec<SharedSecret> {
-        let mut shared = Vec::with_capacity(items.len());
-        let mut items = items.iter().map(|(key, c)| (Ok(Private::Expanded(key)), (*c).as_ref()));
-        let _guard = StackGuard::<DEPTH>;
-        decapsulate_groups::<P>(&mut items, &mut |result| {
-            shared.push(result.expect("the key was checked when it was made"));
-        });
-        shared
-    }
-
-    /// The shared secrets that the ciphertexts carry for the keys in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
-    ///
-    /// The results are those of [`decapsulate_from_bytes`](Self::decapsulate_from_bytes), each its own. With AVX-512 an operation
-    /// of 64 takes 25 % (ML-KEM-512), 6 % (768) and 2 % (1024) less time than one alone, whose long hashes leave little of
-    /// its lanes empty; with AVX2 it takes about as long. On the heap: the results, and up to 100 KiB while it works.
-    ///
-    /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
-    ///
-    /// # Errors
-    ///
-    /// Each result has those of `decapsulate_from_bytes`; one key's mistake leaves the other results alone.
-    #[must_use]
-    pub fn decapsulate_many_from_bytes(
-        items: &[(&[u8], &P::Ciphertext)],
-    ) -> Vec<Result<SharedSecret, DecapsulationKeyError>> {
-        let mut shared = Vec::with_capacity(items.len());
-        let mut items =
-            items.iter().map(|(key, c)| (ExpandedKeyRef::parse(key).map(Private::Bytes), (*c).as_ref()));
-        let _guard = StackGuard::<DEPTH>;
-        decapsulate_groups::<P>(&mut items, &mut |result| shared.push(result));
-        shared
-    }
+/// The shared secrets that the ciphertexts carry for their keys.
+///
+/// The results are those of [`DecapsulationKey::decapsulate`]. On the heap: the results, and up to 20 KiB while it works.
+///
+/// ```
+/// use gambeson::mlkem::{self, DecapsulationKey, MlKem768};
+///
+/// let dk = DecapsulationKey::<MlKem768>::generate()?;
+/// let ek = dk.encapsulation_key();
+/// let sent = mlkem::encapsulate_many(&[&ek; 20])?;
+///
+/// let received: Vec<_> = sent.iter().map(|(c, _)| (&dk, c)).collect();
+/// for (shared, (_, expected)) in mlkem::decapsulate_many(&received).iter().zip(&sent) {
+///     assert_eq!(shared.expose(), expected.expose());
+/// }
+/// # Ok::<(), gambeson::RngError>(())
+/// ```
+///
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+#[must_use]
+pub fn decapsulate_many<P: PreparedSet>(
+    items: &[(&DecapsulationKey<P>, &P::Ciphertext)],
+) -> Vec<SharedSecret> {
+    let mut shared = Vec::with_capacity(items.len());
+    let mut items = items.iter().map(|(key, c)| (Ok(Private::Prepared(&key.form)), (*c).as_ref()));
+    let _guard = StackGuard::<DEPTH>;
+    decapsulate_groups::<P>(&mut items, &mut |result| {
+        shared.push(result.expect("the key was checked when it was made"));
+    });
+    shared
 }
 
-enum Private<'a, P: ParameterSet> {
-    Bytes(ExpandedKeyRef<'a, P>),
-    Expanded(&'a ExpandedDecapsulationKey<P>),
+/// The shared secrets that the ciphertexts carry for the keys in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
+///
+/// The results are those of [`DecapsulationKey::decapsulate_encoded`], each its own. With AVX-512 an operation
+/// of 64 takes 25 % (ML-KEM-512), 6 % (768) and 2 % (1024) less time than one alone, whose long hashes leave little of
+/// its lanes empty; with AVX2 it takes about as long. On the heap: the results, and up to 100 KiB while it works.
+///
+/// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
+///
+/// # Errors
+///
+/// Each result has those of `decapsulate_encoded`; one key's mistake leaves the other results alone.
+#[must_use]
+pub fn decapsulate_many_encoded<P: PreparedSet>(
+    items: &[(&[u8], &P::Ciphertext)],
+) -> Vec<Result<SharedSecret, DecapsulationKeyError>> {
+    let mut shared = Vec::with_capacity(items.len());
+    let mut items =
+        items.iter().map(|(key, c)| (DecapsulationKeyRef::parse(key).map(Private::Bytes), (*c).as_ref()));
+    let _guard = StackGuard::<DEPTH>;
+    decapsulate_groups::<P>(&mut items, &mut |result| shared.push(result));
+    shared
+}
+
+enum Private<'a, P: PreparedSet> {
+    Bytes(DecapsulationKeyRef<'a, P>),
+    Prepared(&'a prepared::Private<P>),
 }
 
 type Decapsulated = Result<SharedSecret, DecapsulationKeyError>;
 
 #[inline(never)]
-fn decapsulate_groups<'a, P: ParameterSet>(
+fn decapsulate_groups<'a, P: PreparedSet>(
     items: &mut dyn Iterator<Item = (Result<Private<'a, P>, DecapsulationKeyError>, &'a [u8])>,
     give: &mut dyn FnMut(Decapsulated),
 ) {
@@ -278,10 +280,10 @@ fn decapsulate_groups<'a, P: ParameterSet>(
         for ((key, c), hashed) in group.iter().zip(&mut hashed) {
             match key {
                 Err(_) => {}
-                Ok(Private::Expanded(key)) => {
+                Ok(Private::Prepared(key)) => {
                     decrypt::<P>(*key, c, &mut hashed.m);
                     let operation = Operation::new(hashed).j(key.z(), c);
-                    operations.push(operation.secrets::<P>(Some(key.expanded_encapsulation_key().h())));
+                    operations.push(operation.secrets::<P>(Some(key.h())));
                 }
                 Ok(Private::Bytes(key)) => {
                     decrypt::<P>(key, c, &mut hashed.m);
@@ -302,8 +304,8 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                 decaps_hashed::<P>(elements, hashed, c, shared.expose_mut());
             };
             let verdict = key.and_then(|key| match key {
-                Private::Expanded(key) => {
-                    finish(key.expanded_encapsulation_key().elements());
+                Private::Prepared(key) => {
+                    finish(key.elements());
                     Ok(())
                 }
                 Private::Bytes(key) => {
@@ -311,7 +313,7 @@ fn decapsulate_groups<'a, P: ParameterSet>(
                     key.check(&hashed.hash).map(|()| finish(elements))
                 }
             });
-            give(verdict.map(|()| shared.hand_over()));
+            give(verdict.map(|()| shared.take()));
         }
     }
 }

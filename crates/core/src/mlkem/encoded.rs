@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::keys::{Encoded, scrubbed};
+use super::compact::{Encoded, scrubbed};
 use super::params::ParameterSet;
 use super::pke::{DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
@@ -20,32 +20,32 @@ use crate::small::{Small, Stack, Workspace};
 ///
 /// ```
 /// use gambeson::Small;
-/// use gambeson::mlkem::{DecapsulationKey, ExpandedDecapsulationKey, ExpandedKeyRef, MlKem768, SharedSecret};
+/// use gambeson::mlkem::{DecapsulationKey, DecapsulationKeyRef, MlKem768, SharedSecret};
 ///
 /// let dk = DecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
 /// let (c, shared) = dk.encapsulation_key().encapsulate()?;
 /// let mut stored = [0; 2400];
-/// ExpandedDecapsulationKey::<MlKem768>::expanded_bytes_from_seed(&[7; 64], &mut stored);
+/// DecapsulationKey::<MlKem768>::encoded_from_seed(&[7; 64], &mut stored);
 ///
-/// let key = ExpandedKeyRef::<Small<MlKem768>>::borrowed(&stored)?;
+/// let key = DecapsulationKeyRef::<Small<MlKem768>>::from_ref(&stored)?;
 /// let mut same = SharedSecret::new([0; 32]);
 /// key.decapsulate_into(&c, &mut same);
 /// assert_eq!(same.expose(), shared.expose());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct ExpandedKeyRef<'a, P: ParameterSet> {
+pub struct DecapsulationKeyRef<'a, P: ParameterSet> {
     bytes: &'a [u8],
     parameters: PhantomData<P>,
 }
 
-impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
+impl<'a, P: ParameterSet> DecapsulationKeyRef<'a, P> {
     /// The key with these bytes, without a copy; `ek` is hashed once.
     ///
     /// # Errors
     ///
     /// By FIPS 203, §7.3: [`DecapsulationKeyError::Length`] and [`DecapsulationKeyError::Hash`]; by §7.2 for the
     /// encapsulation key inside, [`DecapsulationKeyError::Modulus`].
-    pub fn borrowed(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
+    pub fn from_ref(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
         let key = Self::parse(bytes)?;
         key.check(&Sha3_256::digest(key.ek()))?;
         Ok(key)
@@ -72,7 +72,7 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
 
     /// Cuts the bytes; what they hold is still to be checked.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, DecapsulationKeyError> {
-        let expected = P::ExpandedKeyBytes::LEN;
+        let expected = P::DecapsulationKeyBytes::LEN;
         if bytes.len() != expected {
             return Err(DecapsulationKeyError::Length { expected, actual: bytes.len() });
         }
@@ -110,13 +110,13 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     }
 }
 
-impl<'a, P: ParameterSet> ExpandedKeyRef<'a, Small<P>> {
-    /// [`borrowed`](Self::borrowed) in a workspace.
+impl<'a, P: ParameterSet> DecapsulationKeyRef<'a, Small<P>> {
+    /// [`from_ref`](Self::from_ref) in a workspace.
     ///
     /// # Errors
     ///
-    /// Those of [`borrowed`](Self::borrowed).
-    pub fn borrowed_in(bytes: &'a [u8], workspace: &mut Workspace<P>) -> Result<Self, DecapsulationKeyError> {
+    /// Those of [`from_ref`](Self::from_ref).
+    pub fn from_ref_in(bytes: &'a [u8], workspace: &mut Workspace<P>) -> Result<Self, DecapsulationKeyError> {
         let key = Self::parse(bytes)?;
         let mut h = [0; 32];
         workspace.run::<{ small::IN_WORKSPACE }, _>(|memory| small::hash(key.ek(), &mut h, memory));
@@ -135,11 +135,11 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, Small<P>> {
 }
 
 #[inline(never)]
-fn decapsulate<P: ParameterSet>(key: &ExpandedKeyRef<'_, P>, c: &[u8], shared: &mut [u8; 32]) {
+fn decapsulate<P: ParameterSet>(key: &DecapsulationKeyRef<'_, P>, c: &[u8], shared: &mut [u8; 32]) {
     kem::decaps::<P>(key, key.h(), key.z(), c, shared);
 }
 
-impl<P: ParameterSet> EncryptionKey<P> for ExpandedKeyRef<'_, P> {
+impl<P: ParameterSet> EncryptionKey<P> for DecapsulationKeyRef<'_, P> {
     fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
         EncryptionKey::<P>::multiply_add_a(&Encoded(self.ek()), sum, i, j, x);
     }
@@ -149,7 +149,7 @@ impl<P: ParameterSet> EncryptionKey<P> for ExpandedKeyRef<'_, P> {
     }
 }
 
-impl<P: ParameterSet> DecryptionKey for ExpandedKeyRef<'_, P> {
+impl<P: ParameterSet> DecryptionKey for DecapsulationKeyRef<'_, P> {
     #[inline(never)]
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
         let mut s = Secret::new(Ntt::ZERO);
@@ -158,8 +158,8 @@ impl<P: ParameterSet> DecryptionKey for ExpandedKeyRef<'_, P> {
     }
 }
 
-impl<P: ParameterSet> fmt::Debug for ExpandedKeyRef<'_, P> {
+impl<P: ParameterSet> fmt::Debug for DecapsulationKeyRef<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ExpandedKeyRef").field(&P::NAME).finish_non_exhaustive()
+        f.debug_tuple("DecapsulationKeyRef").field(&P::NAME).finish_non_exhaustive()
     }
 }

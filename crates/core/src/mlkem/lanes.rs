@@ -493,7 +493,7 @@ mod tests {
     use super::lanes;
     use crate::Bytes;
     use crate::mlkem::{
-        EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+        DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet, decapsulate_many,
         encapsulate_many_deterministic,
     };
 
@@ -515,13 +515,14 @@ mod tests {
         seen.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).expect("40 keys")[0]
     }
 
-    /// Of key generation, encapsulation, decapsulation, both again with expanded keys, and of eight at once.
-    fn calls<P: ParameterSet>() -> [[usize; 3]; 7] {
-        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]);
-        let (c, _) = expanded.expanded_encapsulation_key().encapsulate_deterministic(&[2; 32]);
+    /// Of key generation, encapsulation, decapsulation, both again with prepared keys, and of eight at once.
+    fn calls<P: PreparedSet>() -> [[usize; 3]; 7] {
+        let dk = DecapsulationKey::<P>::from_seed(&[1; 64]);
+        let ek = dk.encapsulation_key();
+        let (c, _) = ek.encapsulate_deterministic(&[2; 32]);
         let encoded = |seed: &[u8; 64]| {
-            let mut bytes = P::ExpandedKeyBytes::zeroed();
-            ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(seed, &mut bytes);
+            let mut bytes = P::DecapsulationKeyBytes::zeroed();
+            DecapsulationKey::<P>::encoded_from_seed(seed, &mut bytes);
             bytes
         };
         let public = |seed: &[u8; 64]| {
@@ -541,23 +542,22 @@ mod tests {
             }),
             most_take(|seed| {
                 let key = public(seed);
-                fresh(&|| drop(key.expand_and_encapsulate_deterministic(&[3; 32])));
+                fresh(&|| drop(key.encapsulate_deterministic(&[3; 32])));
             }),
             most_take(|seed| {
                 let bytes = encoded(seed);
                 fresh(&|| {
-                    ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(bytes.as_ref(), &c)
-                        .expect("a valid key");
+                    DecapsulationKey::<P>::decapsulate_encoded(bytes.as_ref(), &c).expect("a valid key");
                 });
             }),
-            most_take(|_| drop(expanded.expanded_encapsulation_key().encapsulate_deterministic(&[3; 32]))),
-            most_take(|_| drop(expanded.decapsulate(&c))),
+            most_take(|_| drop(ek.encapsulate_deterministic(&[3; 32]))),
+            most_take(|_| drop(dk.decapsulate(&c))),
             most_take(|seed| {
                 let keys: Vec<_> = (0..8).map(|i| public(&[seed[0] ^ i << 6; 64])).collect();
                 let items: Vec<_> = keys.iter().map(|key| (key, &[3; 32])).collect();
                 fresh(&|| drop(encapsulate_many_deterministic(&items)));
             }),
-            most_take(|_| drop(ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, &c); 8]))),
+            most_take(|_| drop(decapsulate_many(&[(&dk, &c); 8]))),
         ]
     }
 

@@ -4,10 +4,14 @@ use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use super::compact;
+use super::forms::{PrivateForm, PublicForm};
+#[cfg(feature = "alloc")]
+use super::prepared;
 use super::ring::Ntt;
 use super::small::{SmallPoly, WORDS};
 use crate::small::{Worked, Zero};
-use crate::{Bytes, Small};
+use crate::{Bytes, Compact, Small};
 
 /// What the algorithms need to know of a parameter set, and users do not.
 pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
@@ -50,8 +54,18 @@ pub trait ParameterSet: Sealed {
     /// A ciphertext c.
     type Ciphertext: Bytes;
     /// A decapsulation key dk as other libraries store it: dk_PKE ‖ ek ‖ H(ek) ‖ z.
-    type ExpandedKeyBytes: Bytes;
+    type DecapsulationKeyBytes: Bytes;
+    /// What an encapsulation key holds beside its bytes.
+    #[doc(hidden)]
+    type Public: PublicForm<Self>;
+    /// What a decapsulation key holds.
+    #[doc(hidden)]
+    type Private: PrivateForm<Self>;
 }
+
+/// A parameter set whose keys are prepared on the heap: [`MlKem512`], [`MlKem768`] or [`MlKem1024`] with feature `alloc`.
+#[cfg(feature = "alloc")]
+pub trait PreparedSet: ParameterSet<Public = prepared::Public, Private = prepared::Private<Self>> {}
 
 macro_rules! parameter_set {
     ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
@@ -90,8 +104,19 @@ macro_rules! parameter_set {
             const NAME: &'static str = $text;
             type EncapsulationKeyBytes = [u8; $ek];
             type Ciphertext = [u8; $c];
-            type ExpandedKeyBytes = [u8; $dk];
+            type DecapsulationKeyBytes = [u8; $dk];
+            #[cfg(feature = "alloc")]
+            type Public = prepared::Public;
+            #[cfg(feature = "alloc")]
+            type Private = prepared::Private<Self>;
+            #[cfg(not(feature = "alloc"))]
+            type Public = compact::Public;
+            #[cfg(not(feature = "alloc"))]
+            type Private = compact::Private<Self>;
         }
+
+        #[cfg(feature = "alloc")]
+        impl PreparedSet for $name {}
 
         const _: () = assert!($ek == 384 * $k + 32);
         const _: () = assert!($dk == 768 * $k + 96);
@@ -104,33 +129,43 @@ parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk
 parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, spill: 72, "3");
 parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, spill: 0, "5");
 
-impl<P: ParameterSet> Sealed for Small<P> {
-    const K: usize = P::K;
-    const ETA1: usize = P::ETA1;
-    const DU: usize = P::DU;
-    const DV: usize = P::DV;
-    const SMALL: bool = true;
-    type Vector = P::Vector;
-    type Spill = P::Spill;
-    type SmallVector = P::SmallVector;
+/// The set of `P` in another form of keys.
+macro_rules! form {
+    ($form:ident, small: $small:literal) => {
+        impl<P: ParameterSet> Sealed for $form<P> {
+            const K: usize = P::K;
+            const ETA1: usize = P::ETA1;
+            const DU: usize = P::DU;
+            const DV: usize = P::DV;
+            const SMALL: bool = $small;
+            type Vector = P::Vector;
+            type Spill = P::Spill;
+            type SmallVector = P::SmallVector;
 
-    fn vector() -> Self::Vector {
-        P::vector()
-    }
+            fn vector() -> Self::Vector {
+                P::vector()
+            }
 
-    #[cfg(feature = "alloc")]
-    type Elements = P::Elements;
+            #[cfg(feature = "alloc")]
+            type Elements = P::Elements;
 
-    #[cfg(feature = "alloc")]
-    fn elements() -> Self::Elements {
-        P::elements()
-    }
+            #[cfg(feature = "alloc")]
+            fn elements() -> Self::Elements {
+                P::elements()
+            }
+        }
+
+        /// The same keys, ciphertexts and secrets.
+        impl<P: ParameterSet> ParameterSet for $form<P> {
+            const NAME: &'static str = P::NAME;
+            type EncapsulationKeyBytes = P::EncapsulationKeyBytes;
+            type Ciphertext = P::Ciphertext;
+            type DecapsulationKeyBytes = P::DecapsulationKeyBytes;
+            type Public = compact::Public;
+            type Private = compact::Private<Self>;
+        }
+    };
 }
 
-/// The same keys, ciphertexts and secrets.
-impl<P: ParameterSet> ParameterSet for Small<P> {
-    const NAME: &'static str = P::NAME;
-    type EncapsulationKeyBytes = P::EncapsulationKeyBytes;
-    type Ciphertext = P::Ciphertext;
-    type ExpandedKeyBytes = P::ExpandedKeyBytes;
-}
+form!(Compact, small: false);
+form!(Small, small: true);

@@ -1,14 +1,11 @@
 //! The traits of the RustCrypto crate `kem` 0.3 (feature `rustcrypto`).
 //!
-//! The trait [`Decapsulator`] hands out a reference to the encapsulation key, so only expanded keys, which hold
-//! one, implement these traits.
-//!
 //! ```
 //! use gambeson::mlkem::MlKem768;
-//! use gambeson::mlkem::rustcrypto::Expanded;
+//! use gambeson::mlkem::rustcrypto::Algorithm;
 //! use kem::{Decapsulate, Encapsulate, FromSeed};
 //!
-//! let (dk, ek) = Expanded::<MlKem768>::from_seed(&[7; 64].into());
+//! let (dk, ek) = Algorithm::<MlKem768>::from_seed(&[7; 64].into());
 //! # struct Rng;
 //! # impl gambeson::rand_core::TryRng for Rng {
 //! #     type Error = core::convert::Infallible;
@@ -33,17 +30,15 @@ use kem::{
 };
 use rand_core::{CryptoRng, TryCryptoRng};
 
-use super::params::ParameterSet;
-use super::{
-    EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, MlKem512, MlKem768, MlKem1024,
-};
+use super::params::PreparedSet;
+use super::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024};
 
-/// ML-KEM with expanded keys, as a [`Kem`].
+/// ML-KEM as a [`Kem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Expanded<P>(PhantomData<P>);
+pub struct Algorithm<P>(PhantomData<P>);
 
 /// A parameter set's sizes in the language of `kem`.
-pub trait Sizes: ParameterSet + Ord {
+pub trait Sizes: PreparedSet + Ord {
     /// The length of an encapsulation key.
     type EncapsulationKeySize: ArraySize;
     /// The length of a ciphertext.
@@ -61,31 +56,31 @@ macro_rules! sizes {
 
 sizes!(MlKem512 U800 U768, MlKem768 U1184 U1088, MlKem1024 U1568 U1568);
 
-impl<P: Sizes> Kem for Expanded<P> {
-    type DecapsulationKey = ExpandedDecapsulationKey<P>;
-    type EncapsulationKey = ExpandedEncapsulationKey<P>;
+impl<P: Sizes> Kem for Algorithm<P> {
+    type DecapsulationKey = DecapsulationKey<P>;
+    type EncapsulationKey = EncapsulationKey<P>;
     type SharedKeySize = U32;
     type CiphertextSize = P::CiphertextSize;
 }
 
-impl<P: Sizes> KeySizeUser for ExpandedEncapsulationKey<P> {
+impl<P: Sizes> KeySizeUser for EncapsulationKey<P> {
     type KeySize = P::EncapsulationKeySize;
 }
 
-impl<P: Sizes> TryKeyInit for ExpandedEncapsulationKey<P> {
+impl<P: Sizes> TryKeyInit for EncapsulationKey<P> {
     fn new(key: &Key<Self>) -> Result<Self, InvalidKey> {
-        Ok(EncapsulationKey::try_from(key.as_slice()).map_err(|_| InvalidKey)?.expand())
+        EncapsulationKey::try_from(key.as_slice()).map_err(|_| InvalidKey)
     }
 }
 
-impl<P: Sizes> KeyExport for ExpandedEncapsulationKey<P> {
+impl<P: Sizes> KeyExport for EncapsulationKey<P> {
     fn to_bytes(&self) -> Key<Self> {
-        Key::<Self>::try_from(self.as_bytes()).expect("the sizes are those of one set")
+        Key::<Self>::try_from(self.as_bytes().as_ref()).expect("the sizes are those of one set")
     }
 }
 
-impl<P: Sizes> Encapsulate for ExpandedEncapsulationKey<P> {
-    type Kem = Expanded<P>;
+impl<P: Sizes> Encapsulate for EncapsulationKey<P> {
+    type Kem = Algorithm<P>;
 
     fn encapsulate_with_rng<R: CryptoRng + ?Sized>(
         &self,
@@ -97,33 +92,33 @@ impl<P: Sizes> Encapsulate for ExpandedEncapsulationKey<P> {
 }
 
 /// As a seed d ‖ z.
-impl<P: Sizes> KeySizeUser for ExpandedDecapsulationKey<P> {
+impl<P: Sizes> KeySizeUser for DecapsulationKey<P> {
     type KeySize = U64;
 }
 
-impl<P: Sizes> KeyInit for ExpandedDecapsulationKey<P> {
+impl<P: Sizes> KeyInit for DecapsulationKey<P> {
     fn new(seed: &Key<Self>) -> Self {
         Self::from_seed(seed.as_ref())
     }
 }
 
-impl<P: Sizes> Generate for ExpandedDecapsulationKey<P> {
+impl<P: Sizes> Generate for DecapsulationKey<P> {
     fn try_generate_from_rng<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
         Self::generate_with(rng)
     }
 }
 
-impl<P: Sizes> Decapsulator for ExpandedDecapsulationKey<P> {
-    type Kem = Expanded<P>;
+impl<P: Sizes> Decapsulator for DecapsulationKey<P> {
+    type Kem = Algorithm<P>;
 
-    fn encapsulation_key(&self) -> &ExpandedEncapsulationKey<P> {
-        self.expanded_encapsulation_key()
+    fn encapsulation_key(&self) -> &EncapsulationKey<P> {
+        self.form.ek()
     }
 }
 
-impl<P: Sizes> Decapsulate for ExpandedDecapsulationKey<P> {
+impl<P: Sizes> Decapsulate for DecapsulationKey<P> {
     fn decapsulate(&self, c: &Ciphertext<Self::Kem>) -> SharedKey<Self::Kem> {
         let c = P::Ciphertext::try_from(c.as_slice()).expect("the sizes are those of one set");
-        (*ExpandedDecapsulationKey::decapsulate(self, &c).expose()).into()
+        (*DecapsulationKey::decapsulate(self, &c).expose()).into()
     }
 }

@@ -1,4 +1,4 @@
-//! The operations of expanded keys where one state is permuted at a time: on processors of 32 bits, whose sponges hold interleaved lanes.
+//! The operations of prepared keys where one state is permuted at a time: on processors of 32 bits, whose sponges hold interleaved lanes.
 //!
 //! Where states are permuted side by side, [`lanes`](super::lanes) hashes all noise of an operation before it is used. Here each polynomial
 //! of noise is made of the lanes of its state, where it is wanted; ŷ is the only vector on the stack.
@@ -181,7 +181,7 @@ mod tests {
 
     use super::super::kernels::portable::PORTABLE;
     use super::super::ring::{Coefficients, Q};
-    use super::super::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+    use super::super::{DecapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, PreparedSet};
     use super::*;
     use crate::Bytes;
     use crate::sha3::{Shake128, to_word};
@@ -261,14 +261,16 @@ mod tests {
     }
 
     #[test]
-    fn both_schedules_of_an_expanded_key_agree() {
-        fn test<P: ParameterSet>() {
+    fn both_schedules_of_a_prepared_key_agree() {
+        fn test<P: PreparedSet>() {
             for i in 0..10 {
-                let key = ExpandedDecapsulationKey::<P>::from_seed(&random(2 * i));
+                let key = DecapsulationKey::<P>::from_seed(&random(2 * i));
+                let ek = key.encapsulation_key();
                 let m = random(2 * i + 1);
-                let (c, shared) = key.expanded_encapsulation_key().compact().encapsulate_deterministic(&m);
-                let (elements, h) =
-                    (key.expanded_encapsulation_key().elements(), key.expanded_encapsulation_key().h());
+                let once = EncapsulationKeyRef::<P>::from_ref(ek.as_bytes()).unwrap();
+                let (c, shared) = once.encapsulate_deterministic(&m);
+                let key = key.form;
+                let (elements, h) = (key.elements(), key.h());
                 let (mut ours, mut secret) = (P::Ciphertext::zeroed(), [0; 32]);
                 encapsulate::<P>(elements, h, &m, ours.as_mut(), &mut secret);
                 assert_eq!((ours.as_ref(), &secret), (c.as_ref(), shared.expose()));

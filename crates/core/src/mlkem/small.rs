@@ -7,12 +7,12 @@
 
 use zeroize::Zeroize;
 
-use super::encoded::ExpandedKeyRef;
+use super::compact::scrubbed;
+use super::encoded::DecapsulationKeyRef;
 #[cfg(gambeson_dsp)]
 pub(super) use super::kernels::armv7em as loops;
 use super::kernels::portable::{COMPRESS_FACTOR, noise3_of};
 use super::kernels::{Kernels, least};
-use super::keys::scrubbed;
 use super::params::ParameterSet;
 use super::ring::{Coefficients, Ntt, Poly, Q};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
@@ -606,7 +606,7 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
 /// The same from the standard's form of the key, in its parts.
 #[inline(never)]
 pub(super) fn decapsulate_encoded<P: ParameterSet>(
-    key: &ExpandedKeyRef<'_, P>,
+    key: &DecapsulationKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
     memory: impl Memory,
@@ -619,7 +619,7 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
         /// In a frame of its own, which the guard scrubs.
         #[inline(never)]
         fn apart<P: ParameterSet>(
-            key: &ExpandedKeyRef<'_, P>,
+            key: &DecapsulationKeyRef<'_, P>,
             c: &[u8],
             shared: &mut [u8; 32],
             y: &mut [Ntt],
@@ -637,7 +637,7 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
 
 #[inline(always)]
 fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
-    key: &ExpandedKeyRef<'_, P>,
+    key: &DecapsulationKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
     y: &mut Y,
@@ -733,15 +733,15 @@ mod tests {
     #[test]
     #[cfg(feature = "alloc")]
     fn no_word_of_a_workspace_is_too_many() {
-        use super::super::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+        use super::super::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet};
         use crate::small::tests::most_words;
         use crate::{Bytes, Small};
 
-        fn most<P: ParameterSet>() -> usize {
+        fn most<P: PreparedSet>() -> usize {
             let (mut ek, mut c, mut out) =
                 (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed(), [0; 32]);
-            let dk = ExpandedDecapsulationKey::<P>::from_seed(&[1; 64]).to_expanded_bytes();
-            let key = ExpandedKeyRef::<Small<P>>::borrowed(dk.expose()).expect("a key");
+            let dk = DecapsulationKey::<P>::from_seed(&[1; 64]).to_encoded();
+            let key = DecapsulationKeyRef::<Small<P>>::from_ref(dk.expose()).expect("a key");
             let of_operations = [
                 most_words(WORDS, |memory| hash_of_public_key::<Small<P>>(&[1; 64], &mut out, memory)),
                 most_words(WORDS, |memory| key_gen::<Small<P>>(&[1; 64], ek.as_mut(), &mut out, memory)),

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 
 use gambeson::cpu::{self, Level};
 use gambeson::mlkem::{
-    self, DecapsulationKeyError, EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey,
-    MlKem512, MlKem768, MlKem1024, ParameterSet, Recipient,
+    self, DecapsulationKey, DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768,
+    MlKem1024, ParameterSet, PreparedSet, Recipient,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::sha3::{Sha3_256, Shake128, Squeeze};
@@ -19,8 +19,8 @@ fn counts() -> impl Iterator<Item = usize> {
     (0..=17).chain([MOST])
 }
 
-struct Case<P: ParameterSet> {
-    key: ExpandedDecapsulationKey<P>,
+struct Case<P: PreparedSet> {
+    key: DecapsulationKey<P>,
     public: EncapsulationKey<P>,
     private: Vec<u8>,
     m: [u8; 32],
@@ -28,17 +28,24 @@ struct Case<P: ParameterSet> {
     k: [u8; 32],
 }
 
+impl<P: PreparedSet> Case<P> {
+    /// The encapsulation key without what is prepared of it.
+    fn once(&self) -> EncapsulationKeyRef<'_, P> {
+        EncapsulationKeyRef::from_ref(self.public.as_bytes()).expect("our own key")
+    }
+}
+
 /// Cases whose results the portable table gave.
-fn cases<P: ParameterSet>() -> Vec<Case<P>> {
+fn cases<P: PreparedSet>() -> Vec<Case<P>> {
     let mut input = Shake128::new().update(P::NAME.as_bytes()).finalize_xof();
     let case = |_| {
         let (mut seed, mut m) = ([0; 64], [0; 32]);
         input.squeeze(&mut seed);
         input.squeeze(&mut m);
-        let key = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+        let key = DecapsulationKey::<P>::from_seed(&seed);
         let public = key.encapsulation_key();
         let (c, k) = public.encapsulate_deterministic(&m);
-        let private = key.to_expanded_bytes().expose().to_vec();
+        let private = key.to_encoded().expose().to_vec();
         Case { key, public, private, m, c, k: *k.expose() }
     };
     (0..MOST).map(case).collect()
@@ -51,17 +58,15 @@ fn same<C: PartialEq>(sent: &[(C, mlkem::SharedSecret)], expected: &[(C, [u8; 32
     }
 }
 
-fn encapsulations<P: ParameterSet>(cases: &[Case<P>]) {
+fn encapsulations<P: PreparedSet>(cases: &[Case<P>]) {
     let expected: Vec<_> = cases.iter().map(|case| (case.c, case.k)).collect();
-    let expanded: Vec<_> = cases.iter().map(|case| case.public.expand()).collect();
     for n in counts() {
-        let compact: Vec<_> = cases[..n].iter().map(|case| (&case.public, &case.m)).collect();
-        same(&mlkem::encapsulate_many_deterministic(&compact), &expected[..n]);
-        let expanded: Vec<_> = cases[..n].iter().zip(&expanded).map(|(case, key)| (key, &case.m)).collect();
-        same(&mlkem::encapsulate_many_deterministic(&expanded), &expected[..n]);
+        let once: Vec<_> = cases[..n].iter().map(|case| (case.once(), &case.m)).collect();
+        same(&mlkem::encapsulate_many_deterministic(&once), &expected[..n]);
+        let prepared: Vec<_> = cases[..n].iter().map(|case| (&case.public, &case.m)).collect();
+        same(&mlkem::encapsulate_many_deterministic(&prepared), &expected[..n]);
         // One key many times, so that the group reads one matrix.
-        let key = cases[0].key.expanded_encapsulation_key();
-        let often: Vec<_> = cases[..n].iter().map(|case| (key, &case.m)).collect();
+        let often: Vec<_> = cases[..n].iter().map(|case| (&cases[0].public, &case.m)).collect();
         let alone: Vec<_> = (cases[..n].iter())
             .map(|case| cases[0].public.encapsulate_deterministic(&case.m))
             .map(|(c, k)| (c, *k.expose()))
@@ -69,11 +74,11 @@ fn encapsulations<P: ParameterSet>(cases: &[Case<P>]) {
         same(&mlkem::encapsulate_many_deterministic(&often), &alone);
     }
     for (case, expected) in cases.iter().zip(&expected) {
-        same(&[case.public.expand_and_encapsulate_deterministic(&case.m)], &[*expected]);
+        same(&[case.once().encapsulate_deterministic(&case.m)], &[*expected]);
     }
 }
 
-fn decapsulations<P: ParameterSet>(cases: &[Case<P>]) {
+fn decapsulations<P: PreparedSet>(cases: &[Case<P>]) {
     // What is to be expected of each case with its ciphertext spoilt.
     let spoilt: Vec<_> = (cases.iter().enumerate())
         .map(|(i, case)| {
@@ -83,9 +88,7 @@ fn decapsulations<P: ParameterSet>(cases: &[Case<P>]) {
             let k = *case.key.decapsulate(&c).expose();
             assert_ne!(k, case.k);
             assert_eq!(
-                ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&case.private, &c)
-                    .expect("our own key")
-                    .expose(),
+                DecapsulationKey::<P>::decapsulate_encoded(&case.private, &c).expect("our own key").expose(),
                 &k
             );
             (c, k)
@@ -97,11 +100,11 @@ fn decapsulations<P: ParameterSet>(cases: &[Case<P>]) {
             let of = |i: usize| if wrong == Some(i) { spoilt[i] } else { (cases[i].c, cases[i].k) };
             let expected: Vec<_> = (0..n).map(of).collect();
             let items: Vec<_> = cases.iter().zip(&expected).map(|(case, (c, _))| (&case.key, c)).collect();
-            let ours = ExpandedDecapsulationKey::decapsulate_many(&items);
+            let ours = mlkem::decapsulate_many(&items);
             assert!(ours.iter().map(|k| *k.expose()).eq(expected.iter().map(|(_, k)| *k)), "{n}, {wrong:?}");
             let items: Vec<_> =
                 cases.iter().zip(&expected).map(|(case, (c, _))| (&case.private[..], c)).collect();
-            let ours = ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items);
+            let ours = mlkem::decapsulate_many_encoded::<P>(&items);
             let ours = ours.into_iter().map(|k| *k.expect("our own key").expose());
             assert!(ours.eq(expected.iter().map(|(_, k)| *k)), "{n}, {wrong:?}");
         }
@@ -109,7 +112,7 @@ fn decapsulations<P: ParameterSet>(cases: &[Case<P>]) {
 }
 
 /// Keys of every kind that import refuses, each in every lane: the other operations of the group are not disturbed.
-fn refusals<P: ParameterSet>(cases: &[Case<P>]) {
+fn refusals<P: PreparedSet>(cases: &[Case<P>]) {
     let good = &cases[0].private;
     let start = good.len() - P::EncapsulationKeyBytes::LEN - 64;
     let mut hash = good.clone();
@@ -125,17 +128,14 @@ fn refusals<P: ParameterSet>(cases: &[Case<P>]) {
         (&hash, DecapsulationKeyError::Hash),
         (&modulus, DecapsulationKeyError::Modulus),
     ] {
-        assert_eq!(ExpandedDecapsulationKey::<P>::from_expanded_bytes(bad).err(), Some(error));
-        assert_eq!(
-            ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(bad, &cases[0].c).err(),
-            Some(error)
-        );
+        assert_eq!(DecapsulationKey::<P>::from_encoded(bad).err(), Some(error));
+        assert_eq!(DecapsulationKey::<P>::decapsulate_encoded(bad, &cases[0].c).err(), Some(error));
         for n in [1, 2, 9] {
             for place in 0..n {
                 let items: Vec<_> = (cases[..n].iter().enumerate())
                     .map(|(i, case)| (if i == place { bad } else { &case.private[..] }, &case.c))
                     .collect();
-                let ours = ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items);
+                let ours = mlkem::decapsulate_many_encoded::<P>(&items);
                 for (i, (ours, case)) in ours.iter().zip(cases).enumerate() {
                     match ours {
                         Ok(k) => assert!(i != place && k.expose() == &case.k),
@@ -222,7 +222,7 @@ impl TryRng for Failing {
 
 impl TryCryptoRng for Failing {}
 
-fn randomness<P: ParameterSet>(cases: &[Case<P>]) {
+fn randomness<P: PreparedSet>(cases: &[Case<P>]) {
     fn sends<K: Recipient>(
         keys: &[K],
     ) -> Vec<(<K::Parameters as ParameterSet>::Ciphertext, mlkem::SharedSecret)> {
@@ -239,20 +239,19 @@ fn randomness<P: ParameterSet>(cases: &[Case<P>]) {
             (c, *k.expose())
         })
         .collect();
-    let compact: Vec<EncapsulationKey<P>> = cases[..11].iter().map(|case| case.public.clone()).collect();
-    same(&sends(&compact), &expected);
-    let expanded: Vec<&ExpandedEncapsulationKey<P>> =
-        cases[..11].iter().map(|case| case.key.expanded_encapsulation_key()).collect();
-    same(&sends(&expanded), &expected);
-    let Ok((c, k)) = cases[0].public.expand_and_encapsulate_with(&mut Stream(Shake128::new().finalize_xof()));
+    let once: Vec<_> = cases[..11].iter().map(Case::once).collect();
+    same(&sends(&once), &expected);
+    let prepared: Vec<&EncapsulationKey<P>> = cases[..11].iter().map(|case| &case.public).collect();
+    same(&sends(&prepared), &expected);
+    let Ok((c, k)) = cases[0].once().encapsulate_with(&mut Stream(Shake128::new().finalize_xof()));
     same(&[(c, k)], &expected[..1]);
 
     // The operating system's: each secret is another.
-    let sent = mlkem::encapsulate_many(&compact).expect("the operating system has randomness");
+    let sent = mlkem::encapsulate_many(&once).expect("the operating system has randomness");
     for (i, (c, k)) in sent.iter().enumerate() {
         assert_eq!(cases[i].key.decapsulate(c).expose(), k.expose());
         assert!(sent[..i].iter().all(|(_, other)| other.expose() != k.expose()));
     }
-    let (c, k) = cases[0].public.expand_and_encapsulate().expect("the operating system has randomness");
+    let (c, k) = cases[0].once().encapsulate().expect("the operating system has randomness");
     assert_eq!(cases[0].key.decapsulate(&c).expose(), k.expose());
 }

@@ -2,12 +2,12 @@
 //! other implementations.
 
 use crate::LIMIT;
-use gambeson::Bytes;
 use gambeson::cpu::{self, Level};
 use gambeson::mlkem::{
-    self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
+    self, DecapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, PreparedSet,
 };
 use gambeson::sha3::{self, Shake128};
+use gambeson::{Bytes, Compact};
 
 // Peers take minutes to build; the gate for aarch64 leaves them out.
 #[cfg(not(gambeson_without_peers))]
@@ -23,7 +23,7 @@ fn others() {
 }
 
 /// Keys, ciphertexts and secrets of both forms, in one digest.
-fn accumulate<P: ParameterSet>(steps: usize) -> [u8; 32] {
+fn accumulate<P: PreparedSet>(steps: usize) -> [u8; 32] {
     let mut input = Shake128::new().update(P::NAME.as_bytes()).finalize_xof();
     let mut output = Shake128::new();
     for _ in 0..steps {
@@ -31,16 +31,18 @@ fn accumulate<P: ParameterSet>(steps: usize) -> [u8; 32] {
         input.squeeze(&mut seed);
         input.squeeze(&mut m);
         input.squeeze(random_c.as_mut());
-        let compact = DecapsulationKey::<P>::from_seed(&seed);
-        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
-        let (c, k) = expanded.expanded_encapsulation_key().encapsulate_deterministic(&m);
-        output.update(expanded.to_expanded_bytes().expose()).update(c.as_ref()).update(k.expose());
-        output.update(expanded.decapsulate(&random_c).expose());
+        let compact = DecapsulationKey::<Compact<P>>::from_seed(&seed);
+        let prepared = DecapsulationKey::<P>::from_seed(&seed);
+        let ek = prepared.encapsulation_key();
+        let (c, k) = ek.encapsulate_deterministic(&m);
+        let once = EncapsulationKeyRef::<P>::from_ref(ek.as_bytes()).expect("our own key");
+        assert_eq!(once.encapsulate_deterministic(&m).0, c);
+        output.update(prepared.to_encoded().expose()).update(c.as_ref()).update(k.expose());
+        output.update(prepared.decapsulate(&random_c).expose());
         assert_eq!(compact.decapsulate(&c).expose(), k.expose());
         assert_eq!(compact.encapsulation_key().encapsulate_deterministic(&m).0, c);
-        assert_eq!(expanded.decapsulate(&c).expose(), k.expose());
-        let imported =
-            ExpandedDecapsulationKey::<P>::from_expanded_bytes(expanded.to_expanded_bytes().expose());
+        assert_eq!(prepared.decapsulate(&c).expose(), k.expose());
+        let imported = DecapsulationKey::<P>::from_encoded(prepared.to_encoded().expose());
         assert_eq!(imported.expect("our own key").decapsulate(&c).expose(), k.expose());
     }
     let mut digest = [0; 32];
@@ -57,8 +59,8 @@ fn every_table_gives_the_results_of_the_portable_one() {
     let expected = run();
     others();
     // A key that one table made serves another: nothing in it depends on the table.
-    let made_by_portable = ExpandedDecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
-    let (c, k) = made_by_portable.expanded_encapsulation_key().encapsulate_deterministic(&[8; 32]);
+    let made_by_portable = DecapsulationKey::<MlKem768>::from_seed(&[7; 64]);
+    let (c, k) = made_by_portable.encapsulation_key().encapsulate_deterministic(&[8; 32]);
     let mut ran = 1;
     for level in [Level::Neon, Level::Avx2, Level::Avx512] {
         cpu::limit(level);

@@ -1,14 +1,14 @@
 //! The doors that work in memory of the caller's.
 
-use core::borrow::Borrow;
 use core::marker::PhantomData;
 
+use super::super::compact::Private;
 use super::super::small::{self, IN_WORKSPACE};
-use super::{DecapsulationKey, EncapsulationKey, ParameterSet, SharedSecret};
+use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
 use crate::secret::Secret;
 use crate::{Small, Workspace};
 
-impl<P: ParameterSet, B: Borrow<P::EncapsulationKeyBytes>> EncapsulationKey<Small<P>, B> {
+impl<P: ParameterSet> EncapsulationKeyRef<'_, Small<P>> {
     /// [`encapsulate_deterministic_into`](Self::encapsulate_deterministic_into) in a workspace.
     ///
     /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
@@ -44,14 +44,14 @@ impl<P: ParameterSet> DecapsulationKey<Small<P>> {
                 Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), &mut h, memory),
                 None => small::hash_of_public_key::<Small<P>>(seed, &mut h, memory),
             }
-            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
+            Self { form: Private { seed: Secret::new(*seed), h, parameters: PhantomData } }
         })
     }
 
     /// [`encapsulation_key_into`](Self::encapsulation_key_into) in a workspace.
     pub fn encapsulation_key_in(&self, ek: &mut P::EncapsulationKeyBytes, workspace: &mut Workspace<P>) {
         workspace.run::<IN_WORKSPACE, _>(|memory| {
-            small::public_key::<Small<P>>(self.seed.expose(), ek.as_mut(), memory);
+            small::public_key::<Small<P>>(self.form.seed.expose(), ek.as_mut(), memory);
         });
     }
 
@@ -60,8 +60,8 @@ impl<P: ParameterSet> DecapsulationKey<Small<P>> {
     /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
     pub fn decapsulate_in(&self, c: &P::Ciphertext, shared: &mut SharedSecret, workspace: &mut Workspace<P>) {
         workspace.run::<IN_WORKSPACE, _>(|memory| {
-            let seed = self.seed.expose();
-            small::decapsulate::<Small<P>>(seed, &self.h, c.as_ref(), shared.expose_mut(), memory);
+            let seed = self.form.seed.expose();
+            small::decapsulate::<Small<P>>(seed, &self.form.h, c.as_ref(), shared.expose_mut(), memory);
         });
     }
 }

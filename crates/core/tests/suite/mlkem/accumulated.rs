@@ -4,9 +4,11 @@
 
 use gambeson::mlkem::*;
 use gambeson::sha3::Shake128;
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
-fn accumulate<P: ParameterSet>(steps: usize) -> String {
+use super::FormOf;
+
+fn accumulate<P: PreparedSet, F: FormOf<P>>(steps: usize) -> String {
     let mut input = Shake128::new().finalize_xof();
     let mut output = Shake128::new();
     let mut workspace = Workspace::new();
@@ -16,23 +18,23 @@ fn accumulate<P: ParameterSet>(steps: usize) -> String {
         input.squeeze(&mut m);
         input.squeeze(random_c.as_mut());
 
-        let expanded = ExpandedDecapsulationKey::<P>::from_seed(&seed);
-        let compact = DecapsulationKey::<P>::from_seed(&seed);
+        let prepared = DecapsulationKey::<P>::from_seed(&seed);
+        let compact = DecapsulationKey::<F>::from_seed(&seed);
         let ek = compact.encapsulation_key();
         let (c, k) = ek.encapsulate_deterministic(&m);
         let rejection = compact.decapsulate(&random_c);
-        output.update(ek.as_bytes().as_ref()).update(expanded.to_expanded_bytes().expose());
+        output.update(ek.as_bytes().as_ref()).update(prepared.to_encoded().expose());
         output.update(c.as_ref()).update(k.expose()).update(rejection.expose());
 
         assert_eq!(compact.decapsulate(&c).expose(), k.expose(), "step {step}");
-        assert_eq!(expanded.decapsulate(&c).expose(), k.expose(), "step {step}");
-        assert_eq!(expanded.decapsulate(&random_c).expose(), rejection.expose(), "step {step}");
-        let (expanded_c, _) = expanded.expanded_encapsulation_key().encapsulate_deterministic(&m);
-        assert_eq!(expanded_c, c, "step {step}");
-        assert_eq!(expanded.encapsulation_key(), ek, "step {step}");
-        into_the_callers_memory::<P>(&seed, &m, expanded.to_expanded_bytes().expose(), &c, &k);
-        into_the_callers_memory::<P>(&seed, &m, expanded.to_expanded_bytes().expose(), &random_c, &rejection);
-        let dk = expanded.to_expanded_bytes();
+        assert_eq!(prepared.decapsulate(&c).expose(), k.expose(), "step {step}");
+        assert_eq!(prepared.decapsulate(&random_c).expose(), rejection.expose(), "step {step}");
+        let prepared_ek = prepared.encapsulation_key();
+        assert_eq!(prepared_ek.encapsulate_deterministic(&m).0, c, "step {step}");
+        assert_eq!(prepared_ek.as_bytes(), ek.as_bytes(), "step {step}");
+        into_the_callers_memory::<F>(&seed, &m, prepared.to_encoded().expose(), &c, &k);
+        into_the_callers_memory::<F>(&seed, &m, prepared.to_encoded().expose(), &random_c, &rejection);
+        let dk = prepared.to_encoded();
         let made = in_a_workspace::<P>(&seed, &m, dk.expose(), &random_c, &mut workspace);
         assert_eq!(made, (*ek.as_bytes(), c, *k.expose(), *rejection.expose()), "step {step}");
     }
@@ -62,13 +64,13 @@ fn into_the_callers_memory<P: ParameterSet>(
     key.decapsulate_into(c, &mut shared);
     assert_eq!(shared.expose(), expected.expose());
     let mut shared = SharedSecret::new([0xa5; 32]);
-    ExpandedKeyRef::<P>::borrowed(dk).expect("a key").decapsulate_into(c, &mut shared);
+    DecapsulationKeyRef::<P>::from_ref(dk).expect("a key").decapsulate_into(c, &mut shared);
     assert_eq!(shared.expose(), expected.expose());
 
     let mut made = P::Ciphertext::zeroed();
     made.as_mut().fill(0xa5);
     let (again, k) = key.encapsulation_key().encapsulate_deterministic(m);
-    EncapsulationKeyRef::<P>::borrowed(&ek).expect("a key").encapsulate_deterministic_into(
+    EncapsulationKeyRef::<P>::from_ref(&ek).expect("a key").encapsulate_deterministic_into(
         m,
         &mut made,
         &mut shared,
@@ -89,10 +91,10 @@ fn in_a_workspace<P: ParameterSet>(
     DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace)
         .encapsulation_key_in(&mut again, workspace);
     assert_eq!(ek, again);
-    let encoded = ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).expect("a key");
+    let encoded = DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).expect("a key");
     let mut c = P::Ciphertext::zeroed();
     let [mut k, mut rejection, mut same] = [const { SharedSecret::new([0xa5; 32]) }; 3];
-    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("a key");
+    let public = EncapsulationKeyRef::<Small<P>>::from_ref(&ek).expect("a key");
     public.encapsulate_deterministic_in(m, &mut c, &mut k, workspace);
     key.decapsulate_in(random_c, &mut rejection, workspace);
     for (c, expected) in [(&c, &k), (random_c, &rejection)] {
@@ -104,7 +106,7 @@ fn in_a_workspace<P: ParameterSet>(
     // H(ek) inside is part of the check.
     let mut wrong = dk.to_vec();
     wrong[dk.len() - 40] ^= 1;
-    assert!(ExpandedKeyRef::<Small<P>>::borrowed_in(&wrong, workspace).is_err());
+    assert!(DecapsulationKeyRef::<Small<P>>::from_ref_in(&wrong, workspace).is_err());
     (ek, c, *k.expose(), *rejection.expose())
 }
 
@@ -115,25 +117,34 @@ fn a_thousand_steps_have_the_digest() {
         "5706194c22e3e0977b570e636de7364abce0609b341433cc4eb48062080b7c76",
         "df23d235ef494a38b2de2deda2704bb1312dd88ef6987ec4fc6f08fe5963ed7f",
     ];
-    assert_eq!(
-        [accumulate::<MlKem512>(1000), accumulate::<MlKem768>(1000), accumulate::<MlKem1024>(1000)],
-        digests
-    );
-    assert_eq!(
-        [
-            accumulate::<Small<MlKem512>>(1000),
-            accumulate::<Small<MlKem768>>(1000),
-            accumulate::<Small<MlKem1024>>(1000)
-        ],
-        digests
-    );
+    let of_compact = [
+        accumulate::<MlKem512, Compact<MlKem512>>(1000),
+        accumulate::<MlKem768, Compact<MlKem768>>(1000),
+        accumulate::<MlKem1024, Compact<MlKem1024>>(1000),
+    ];
+    assert_eq!(of_compact, digests);
+    let of_small = [
+        accumulate::<MlKem512, Small<MlKem512>>(1000),
+        accumulate::<MlKem768, Small<MlKem768>>(1000),
+        accumulate::<MlKem1024, Small<MlKem1024>>(1000),
+    ];
+    assert_eq!(of_small, digests);
+    let of_prepared = [
+        accumulate::<MlKem512, MlKem512>(1000),
+        accumulate::<MlKem768, MlKem768>(1000),
+        accumulate::<MlKem1024, MlKem1024>(1000),
+    ];
+    assert_eq!(of_prepared, digests);
 }
 
 #[test]
 #[ignore = "a minute: run by `cargo xtask test --full`"]
 fn ten_thousand_steps_have_the_published_digest() {
-    let digests =
-        [accumulate::<MlKem512>(10_000), accumulate::<MlKem768>(10_000), accumulate::<MlKem1024>(10_000)];
+    let digests = [
+        accumulate::<MlKem512, Compact<MlKem512>>(10_000),
+        accumulate::<MlKem768, Compact<MlKem768>>(10_000),
+        accumulate::<MlKem1024, Compact<MlKem1024>>(10_000),
+    ];
     assert_eq!(
         digests,
         [

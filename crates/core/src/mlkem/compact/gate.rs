@@ -5,9 +5,9 @@
 use alloc::vec;
 
 use super::*;
-#[cfg(feature = "alloc")]
-use crate::mlkem::expanded;
 use crate::mlkem::kernels::active;
+#[cfg(feature = "alloc")]
+use crate::mlkem::prepared;
 use crate::mlkem::ring::{Coefficients, Ntt, Poly};
 
 fn key<P: ParameterSet>(rho: &[u8; 32], sigma: &[u8; 32]) -> Remade<P> {
@@ -25,16 +25,16 @@ pub fn key_generation<P: ParameterSet>(rho: &[u8; 32], sigma: &[u8; 32]) -> P::E
     ek
 }
 
-/// The same as expanded keys have it made, and its hash.
+/// The same as prepared keys have it made, and its hash.
 #[cfg(feature = "alloc")]
-pub fn expanded_key_generation<P: ParameterSet>(
+pub fn prepared_key_generation<P: ParameterSet>(
     rho: &[u8; 32],
     sigma: &[u8; 32],
 ) -> (P::EncapsulationKeyBytes, [u8; 32]) {
     let mut ek = P::EncapsulationKeyBytes::zeroed();
     let mut elements = vec![Ntt::ZERO; P::K * (P::K + 1)];
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
-    let h = expanded::generate_behind_g::<P>(rho, sigma, &mut elements, s.expose_mut(), ek.as_mut());
+    let h = prepared::generate_behind_g::<P>(rho, sigma, &mut elements, s.expose_mut(), ek.as_mut());
     (ek, h)
 }
 
