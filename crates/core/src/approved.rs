@@ -27,8 +27,6 @@ use core::fmt;
 
 use rand_core::TryCryptoRng;
 
-#[cfg(feature = "alloc")]
-use crate::mldsa::{ExpandedSigningKey, ExpandedVerifyingKey};
 use crate::mldsa::{InvalidSignature, Message, SigningKey, VerifyingKey};
 use crate::mlkem::{DecapsulationKey, EncapsulationKey, SharedSecret};
 use crate::{mldsa, mlkem, rng};
@@ -103,10 +101,6 @@ macro_rules! keys {
 }
 
 keys!(mlkem EncapsulationKey, mlkem DecapsulationKey, mldsa VerifyingKey, mldsa SigningKey);
-#[cfg(feature = "alloc")]
-keys!(
-    mldsa ExpandedVerifyingKey, mldsa ExpandedSigningKey
-);
 
 macro_rules! generate {
     ($($family:ident $key:ident $seed:literal $consistent:ident),*) => {$(
@@ -148,10 +142,6 @@ macro_rules! generate {
 }
 
 generate!(mlkem DecapsulationKey 64 kem_pair_is_consistent, mldsa SigningKey 32 signing_pair_is_consistent);
-#[cfg(feature = "alloc")]
-generate!(
-    mldsa ExpandedSigningKey 32 expanded_signing_pair_is_consistent
-);
 
 macro_rules! encapsulate {
     ($($key:ident),*) => {$(
@@ -251,8 +241,6 @@ macro_rules! sign {
 }
 
 sign!(SigningKey);
-#[cfg(feature = "alloc")]
-sign!(ExpandedSigningKey);
 
 macro_rules! verify {
     ($($key:ident),*) => {$(
@@ -275,5 +263,3 @@ macro_rules! verify {
 }
 
 verify!(VerifyingKey);
-#[cfg(feature = "alloc")]
-verify!(ExpandedVerifyingKey);

@@ -14,25 +14,24 @@
 //!
 //! # Sizes
 //!
-//! | | public key | signature | private key: seed | … expanded encoding | [`SigningKey`] | [`ExpandedSigningKey`] | [`ExpandedVerifyingKey`] |
+//! | | public key | signature | private key: seed | … encoded | [`SigningKey`] | … compact | [`VerifyingKey`], prepared |
 //! | --- | --- | --- | --- | --- | --- | --- | --- |
-//! | [`MlDsa44`] | 1312 | 2420 | 32 | 2560 | 96 | 30 KiB of heap | 22 KiB of heap |
-//! | [`MlDsa65`] | 1952 | 3309 | 32 | 4032 | 96 | 50 KiB | 38 KiB |
-//! | [`MlDsa87`] | 2592 | 4627 | 32 | 4896 | 96 | 83 KiB | 67 KiB |
+//! | [`MlDsa44`] | 1312 | 2420 | 32 | 2560 | 30 KiB of heap | 96 | 22 KiB of heap |
+//! | [`MlDsa65`] | 1952 | 3309 | 32 | 4032 | 50 KiB | 96 | 38 KiB |
+//! | [`MlDsa87`] | 2592 | 4627 | 32 | 4896 | 83 KiB | 96 | 67 KiB |
 //!
-//! # Two forms of a key
+//! # Forms of a key
 //!
-//! [`SigningKey`] and [`VerifyingKey`] hold a seed and bytes, and make the rest again in each operation: on the stack, or,
-//! with feature `alloc` and wide vectors, on the heap, where all sponges run side by side. [`ExpandedSigningKey`] and
-//! [`ExpandedVerifyingKey`] (feature `alloc`) remember it on the heap: several times faster from the second operation on.
-//! Both give the same signatures and verdicts.
+//! With feature `alloc`, a [`SigningKey`] is prepared when it is made, and a [`VerifyingKey`] when it is used for the second time:
+//! what operations need stands on the heap. A [`VerifyingKeyRef`] verifies once, and keeps nothing. [`verify_many`] judges many
+//! signatures, eight side by side, and so does [`VerifyingKey::verify_many`] for one key.
 //!
-//! For the least memory, [`Small`](crate::Small)`<MlDsa65>` in the place of [`MlDsa65`]: 2.4 to 4.4 KiB of stack on 32-bit processors, no heap,
-//! in two to three times the time, [`VerifyingKeyRef`] for a public key where its bytes are, and [`ExpandedKeyRef`] for a private key that is stored as other
-//! libraries store it. The doors `…_into` write into the caller's memory, and work there; those that end in `_in` work in a
-//! [`Workspace`](crate::Workspace), and leave the stack to frames.
-//!
-//! [`VerifyingKey::verify_many`] and [`ExpandedVerifyingKey::verify_many`] judge many signatures, eight side by side.
+//! [`Compact`](crate::Compact)`<MlDsa65>` in the place of [`MlDsa65`] has keys of bytes and seeds, and makes the rest again in each
+//! operation: on the stack, or, with feature `alloc` and wide vectors, on the heap, where all sponges run side by side.
+//! [`Small`](crate::Small)`<MlDsa65>` takes the least memory: 2.4 to 4.4 KiB of stack on 32-bit processors, no heap, in two to three
+//! times the time; [`SigningKeyRef`] is a private key that is stored as other libraries store it. The doors `…_into` write into the
+//! caller's memory, and work there; those that end in `_in` work in a [`Workspace`](crate::Workspace), and leave the stack to frames.
+//! All forms give the same signatures and verdicts.
 //!
 //! # What is signed
 //!
@@ -48,7 +47,7 @@
 //! Stack in KiB, on x86-64 in release, with the result that the door returns (`cargo xtask stack` measures it); what
 //! secrets leave there is overwritten:
 //!
-//! | | key generation | signing | verification | … with expanded keys: generation | signing | verification |
+//! | | compact: key generation | signing | verification | prepared: generation | signing | verification |
 //! | --- | --- | --- | --- | --- | --- | --- |
 //! | [`MlDsa44`] | 10.7 | 13.2 | 9.3 | 9.2 | 13.4 | 8.9 |
 //! | [`MlDsa65`] | 13.0 | 16.1 | 10.3 | 9.8 | 15.3 | 9.9 |
@@ -58,7 +57,7 @@
 //!
 //! * `params`: the parameter sets (§4);
 //! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
-//! * `keys`, `expanded`: the two forms of a key; `encoded`: the standard's, borrowed;
+//! * `keys`: the types; `forms`, `prepared`, `compact`: what they hold; `encoded`: the standard's bytes;
 //! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
 //! * `small`: the same in the least memory;
 //! * `encode`: bits and bytes (§7.1, §7.2);
@@ -66,11 +65,11 @@
 //! * `hint`: the high bits and their hints (§7.4);
 //! * `ring`, `kernels`: polynomials, and the work on them that deserves a fast path (§7.5).
 
+mod compact;
 mod dsa;
 mod encode;
 mod encoded;
-#[cfg(feature = "alloc")]
-mod expanded;
+mod forms;
 mod hint;
 mod kernels;
 mod keys;
@@ -80,6 +79,8 @@ mod lanes;
 mod mask_tests;
 mod message;
 mod params;
+#[cfg(feature = "alloc")]
+mod prepared;
 mod ring;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
@@ -91,19 +92,21 @@ mod verify;
 #[cfg(all(gambeson_ct, feature = "alloc"))]
 #[doc(hidden)]
 pub use dsa::attempt;
-pub use encoded::{ExpandedKeyRef, SigningKeyError, VerifyingKeyRef};
-#[cfg(feature = "alloc")]
-pub use expanded::{ExpandedSigningKey, ExpandedVerifyingKey};
+pub use encoded::{SigningKeyError, SigningKeyRef};
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
 pub use kernels::gate;
-pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength};
+pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyError, VerifyingKeyRef};
 pub use message::{
     ContextTooLong, Digest, DigestLength, Message, MuHasher, PreHash, PreHasher, UnknownPreHash,
 };
+#[cfg(feature = "alloc")]
+pub use params::PreparedSet;
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 #[cfg(feature = "rustcrypto")]
 pub use rustcrypto::Signature;
+#[cfg(feature = "alloc")]
+pub use verify::verify_many;
 
 /// The kernel table that would run.
 #[must_use]

@@ -292,7 +292,8 @@ pub(crate) mod tests {
                 let mut dk = P::DecapsulationKeyBytes::zeroed();
                 DecapsulationKey::<P>::encoded_from_seed(&[1; 64], &mut dk);
                 let dk = dk.as_mut();
-                let encoded = mlkem::DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).expect("a key");
+                let encoded =
+                    mlkem::DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).expect("a key");
                 assert!(workspace.is_wiped());
                 encoded.decapsulate_in(&c, &mut shared, workspace);
                 assert!(workspace.is_wiped());
@@ -313,14 +314,15 @@ pub(crate) mod tests {
             assert!(workspace.is_wiped());
             #[cfg(feature = "alloc")]
             {
-                let sk = mldsa::ExpandedSigningKey::<P>::from_seed(&[1; 32]).to_expanded_bytes();
-                let encoded = mldsa::ExpandedKeyRef::<Small<P>>::borrowed(sk.expose()).expect("a key");
+                let mut sk = P::SigningKeyBytes::zeroed();
+                SigningKey::<P>::encoded_from_seed(&[1; 32], &mut sk, &mut vk);
+                let encoded = mldsa::SigningKeyRef::<Small<P>>::from_ref(sk.as_ref()).expect("a key");
                 encoded.sign_with_rnd_in(&[0; 32], b"message", &mut signature, workspace);
                 assert!(workspace.is_wiped());
             }
             key.sign_with_rnd_in(&[0; 32], b"message", &mut signature, workspace);
             assert!(workspace.is_wiped());
-            let public = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
+            let public = VerifyingKeyRef::<Small<P>>::from_ref(&vk);
             let mut verify = |signature: &[u8]| {
                 let verdict = public.verify_in(b"message", signature, workspace);
                 (verdict.is_ok(), workspace.is_wiped())

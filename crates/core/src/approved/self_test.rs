@@ -7,8 +7,6 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::Bytes;
-#[cfg(feature = "alloc")]
-use crate::mldsa::ExpandedSigningKey;
 use crate::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, SigningKey, VerifyingKey};
 use crate::mlkem::{self, DecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256};
@@ -120,14 +118,6 @@ pub(super) fn kem_pair_is_consistent<P: mlkem::ParameterSet>(dk: &DecapsulationK
 }
 
 pub(super) fn signing_pair_is_consistent<P: mldsa::ParameterSet>(sk: &SigningKey<P>) -> bool {
-    let signature = sk.sign_deterministic(&PAIRWISE_MESSAGE);
-    sk.verifying_key().verify(&PAIRWISE_MESSAGE, signature.as_ref()).is_ok()
-}
-
-#[cfg(feature = "alloc")]
-pub(super) fn expanded_signing_pair_is_consistent<P: mldsa::ParameterSet>(
-    sk: &ExpandedSigningKey<P>,
-) -> bool {
     let signature = sk.sign_deterministic(&PAIRWISE_MESSAGE);
     sk.verifying_key().verify(&PAIRWISE_MESSAGE, signature.as_ref()).is_ok()
 }
@@ -396,11 +386,6 @@ mod tests {
         {
             let _alone = fresh(PAIRWISE);
             assert_eq!(Approved::<SigningKey<MlDsa44>>::from_seed(&signing_key()).err(), failure);
-        }
-        #[cfg(feature = "alloc")]
-        {
-            let _alone = fresh(PAIRWISE);
-            assert_eq!(Approved::<ExpandedSigningKey<MlDsa65>>::from_seed(&signing_key()).err(), failure);
         }
     }
 

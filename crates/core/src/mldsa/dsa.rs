@@ -485,7 +485,7 @@ fn respond<P: Parameters, F: SigningForm>(
 /// for all secrets, and with w0 and y so small that it is accepted.
 #[cfg(all(gambeson_ct, feature = "alloc"))]
 pub fn attempt<P: ParameterSet>(
-    key: &super::ExpandedSigningKey<P>,
+    key: &super::prepared::Private<P>,
     rho_second: &[u8; 64],
     small: &[i8; 256],
     c_tilde: &[u8; 64],
@@ -627,7 +627,7 @@ mod tests {
         messages: impl Iterator<Item = [u8; 32]>,
     ) -> BTreeMap<String, usize> {
         let key = Seeds::<P>::new(seed);
-        let tr = SigningKey::<P>::from_seed(seed).verifying_key().tr();
+        let tr = SigningKey::<P>::from_seed(seed).verifying_key().public().tr();
         let mut seen = BTreeMap::new();
         for message in messages {
             let mut signature = P::Signature::zeroed();

@@ -3,10 +3,9 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::keys::{InvalidSignature, PublicKey, VerifyingKeyLength, scrubbed};
-
+use super::compact::scrubbed;
 use super::dsa;
-use super::message::{ContextTooLong, Message, MuHasher};
+use super::message::Message;
 use super::params::{ParameterSet, T0_BYTES};
 use super::small;
 use crate::Bytes;
@@ -17,37 +16,37 @@ use crate::small::{Small, Stack, Workspace};
 /// room for another form.
 ///
 /// No heap. A plain set signs with the whole key decoded on the stack, 38, 58 or 93 KiB; `Small` takes 2.5 to 3.5 KiB. Who has
-/// a heap and signs often holds an `ExpandedSigningKey`.
+/// a heap and signs often holds a [`SigningKey`](super::SigningKey).
 ///
 /// ```
-/// use gambeson::mldsa::{ExpandedKeyRef, ExpandedSigningKey, MlDsa44, SigningKey};
+/// use gambeson::mldsa::{MlDsa44, SigningKey, SigningKeyRef};
 ///
 /// let (mut stored, mut vk) = ([0; 2560], [0; 1312]);
-/// ExpandedSigningKey::<MlDsa44>::expanded_bytes_from_seed(&[7; 32], &mut stored, &mut vk);
+/// SigningKey::<MlDsa44>::encoded_from_seed(&[7; 32], &mut stored, &mut vk);
 ///
-/// let key = ExpandedKeyRef::<MlDsa44>::borrowed(&stored)?;
+/// let key = SigningKeyRef::<MlDsa44>::from_ref(&stored)?;
 /// let mut signature = [0; 2420];
 /// key.sign_with_rnd_into(&[0; 32], b"message", &mut signature);
 /// assert_eq!(signature, SigningKey::<MlDsa44>::from_seed(&[7; 32]).sign_deterministic(b"message"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct ExpandedKeyRef<'a, P: ParameterSet> {
+pub struct SigningKeyRef<'a, P: ParameterSet> {
     bytes: &'a [u8],
     set: PhantomData<P>,
 }
 
-impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
+impl<'a, P: ParameterSet> SigningKeyRef<'a, P> {
     /// The key with these bytes, without a copy: 2560, 4032 or 4896.
     ///
-    /// FIPS 204, Algorithm 25 (skDecode), whose check of s1 and s2 it makes. Unlike `ExpandedSigningKey`, it does not make t
+    /// FIPS 204, Algorithm 25 (skDecode), whose check of s1 and s2 it makes. Unlike [`SigningKey::from_encoded`](super::SigningKey::from_encoded), it does not make t
     /// again to see whether t0 and tr belong to the rest, which takes the time of a key generation: a key
     /// that is not of one piece signs what its public key does not verify.
     ///
     /// # Errors
     ///
     /// [`SigningKeyError::Length`] and [`SigningKeyError::Coefficient`].
-    pub fn borrowed(bytes: &'a [u8]) -> Result<Self, SigningKeyError> {
-        let expected = P::ExpandedKeyBytes::LEN;
+    pub fn from_ref(bytes: &'a [u8]) -> Result<Self, SigningKeyError> {
+        let expected = P::SigningKeyBytes::LEN;
         if bytes.len() != expected {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
@@ -103,15 +102,15 @@ impl<'a, P: ParameterSet> ExpandedKeyRef<'a, P> {
     }
 
     fn s(&self) -> &[u8] {
-        &self.bytes[128..P::ExpandedKeyBytes::LEN - P::K * T0_BYTES]
+        &self.bytes[128..P::SigningKeyBytes::LEN - P::K * T0_BYTES]
     }
 
     fn t0(&self) -> &[u8] {
-        &self.bytes[P::ExpandedKeyBytes::LEN - P::K * T0_BYTES..]
+        &self.bytes[P::SigningKeyBytes::LEN - P::K * T0_BYTES..]
     }
 }
 
-impl<P: ParameterSet> ExpandedKeyRef<'_, Small<P>> {
+impl<P: ParameterSet> SigningKeyRef<'_, Small<P>> {
     /// [`sign_with_rnd_into`](Self::sign_with_rnd_into) in a workspace.
     ///
     /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal).
@@ -129,113 +128,19 @@ impl<P: ParameterSet> ExpandedKeyRef<'_, Small<P>> {
     }
 }
 
-impl<P: ParameterSet> fmt::Debug for ExpandedKeyRef<'_, P> {
+impl<P: ParameterSet> fmt::Debug for SigningKeyRef<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ExpandedKeyRef<{}>([redacted])", P::NAME)
+        write!(f, "SigningKeyRef<{}>([redacted])", P::NAME)
     }
 }
 
-/// A public key where its bytes are: 1312, 1952 or 2592.
-///
-/// ```
-/// use gambeson::Small;
-/// use gambeson::mldsa::{MlDsa87, SigningKey, VerifyingKeyRef};
-///
-/// let mut vk = [0; 2592];
-/// let key = SigningKey::<Small<MlDsa87>>::from_seed_into(&[7; 32], &mut vk);
-///
-/// let public = VerifyingKeyRef::<Small<MlDsa87>>::borrowed(&vk);
-/// public.verify(b"message", &key.sign_deterministic(b"message"))?;
-/// # Ok::<(), gambeson::mldsa::InvalidSignature>(())
-/// ```
-#[derive(Clone, Copy)]
-pub struct VerifyingKeyRef<'a, P: ParameterSet> {
-    bytes: &'a [u8],
-    set: PhantomData<P>,
-}
-
-impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
-    /// The key with these bytes; any are a public key.
-    #[must_use]
-    pub fn borrowed(bytes: &'a P::VerifyingKeyBytes) -> Self {
-        Self { bytes: bytes.as_ref(), set: PhantomData }
-    }
-
-    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`](super::VerifyingKey::verify).
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
-    /// this message by this key.
-    pub fn verify<'m>(
-        &self,
-        message: impl Into<Message<'m>>,
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        if P::SMALL {
-            return small::verify::<P>(self.bytes, &message.into(), signature, Stack);
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            let key = super::VerifyingKey::<P>::try_from(self.bytes).expect("the length is checked");
-            return key.verify(message, signature);
-        }
-        PublicKey(self.bytes).verify::<P>(&message.into(), signature)
-    }
-
-    /// Starts μ of a message of any size, for [`Message::mu`].
-    ///
-    /// # Errors
-    ///
-    /// [`ContextTooLong`] if the context has more than 255 bytes.
-    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
-        MuHasher::new(&PublicKey(self.bytes).tr(), context)
-    }
-}
-
-impl<P: ParameterSet> VerifyingKeyRef<'_, Small<P>> {
-    /// [`verify`](Self::verify) in a workspace.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidSignature`], as there.
-    pub fn verify_in<'m>(
-        &self,
-        message: impl Into<Message<'m>>,
-        signature: &[u8],
-        workspace: &mut Workspace<P>,
-    ) -> Result<(), InvalidSignature> {
-        let message = message.into();
-        workspace.run::<0, _>(|memory| small::verify::<Small<P>>(self.bytes, &message, signature, memory))
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for VerifyingKeyRef<'_, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "VerifyingKeyRef<{}>({:02x?}..)", P::NAME, &self.bytes[..8])
-    }
-}
-
-impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P> {
-    type Error = VerifyingKeyLength;
-
-    fn try_from(bytes: &'a [u8]) -> Result<Self, VerifyingKeyLength> {
-        let (expected, actual) = (P::VerifyingKeyBytes::LEN, bytes.len());
-        if actual == expected {
-            Ok(Self { bytes, set: PhantomData })
-        } else {
-            Err(VerifyingKeyLength { expected, actual })
-        }
-    }
-}
-
-/// The bytes are not a private key in the standard's expanded encoding.
+/// The bytes are not a private key in the standard's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SigningKeyError {
     /// Their number is wrong.
     Length {
-        /// The length of an expanded private key of the set.
+        /// The length of the set's keys in bytes.
         expected: usize,
         /// The length that was given.
         actual: usize,
@@ -250,7 +155,7 @@ impl fmt::Display for SigningKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { expected, actual } => {
-                write!(f, "an expanded private key has {expected} bytes, not {actual}")
+                write!(f, "an encoded private key has {expected} bytes, not {actual}")
             }
             Self::Coefficient => f.write_str("a coefficient of s1 or s2 is out of range"),
             Self::Mismatch => f.write_str("t0 or tr does not belong to the rest of the private key"),

@@ -1,58 +1,25 @@
-//! The compact forms of a key: bytes, and a seed.
+//! The keys of ML-DSA, in the form that the parameter set selects.
 
 use core::fmt;
-use core::marker::PhantomData;
 
 use rand_core::TryCryptoRng;
 
-use super::dsa::{self, Seeds, VerifyingForm, h};
-use super::encode;
-use super::kernels::Kernels;
+use super::compact::PublicKey;
+use super::forms::{PrivateForm, PublicForm};
 use super::message::{ContextTooLong, Message, MuHasher};
-use super::params::{ParameterSet, T1_BYTES};
-use super::ring::Poly;
-use super::sample::sample_a;
-use super::small;
+use super::params::ParameterSet;
 use crate::Bytes;
 use crate::rng::draw;
-use crate::secret::{Secret, StackGuard};
-use crate::small::Stack;
+use crate::secret::Secret;
 
 mod in_workspace;
 
-/// Does `work` on secrets, then wipes the stack that it used: `N44`, `N65` or `N87` bytes, as the parameter set says.
+/// A verifying key (the standard's public key): 1312, 1952 or 2592 bytes.
 ///
-/// `work` must call a function that is not inlined. The numbers are its measured depth on x86-64, release, plus some.
-#[inline(always)]
-pub(super) fn scrubbed<P: ParameterSet, const N44: usize, const N65: usize, const N87: usize, T>(
-    work: impl FnOnce() -> T,
-) -> T {
-    match P::K {
-        4 => {
-            let _guard = StackGuard::<N44>;
-            work()
-        }
-        6 => {
-            let _guard = StackGuard::<N65>;
-            work()
-        }
-        _ => {
-            let _guard = StackGuard::<N87>;
-            work()
-        }
-    }
-}
-
-/// The same for a schedule whose depth is that of every set. Inlined, as [`scrubbed`].
-#[inline(always)]
-fn scrub_small<const N: usize>(work: impl FnOnce()) {
-    let _guard = StackGuard::<N>;
-    work();
-}
-
-/// A public key: its bytes, from which each verification makes the matrix again.
-///
-/// Every string of the right length is a public key (FIPS 204, Algorithm 23 (pkDecode)). 1312, 1952 or 2592 bytes.
+/// Every string of the right length is one (FIPS 204, Algorithm 23 (pkDecode)). With feature `alloc`, the first verification works
+/// from the bytes; the second keeps the matrix and t1, transformed, on the heap, for all that follow: 22, 38 or 67 KiB. Clones
+/// that are made afterwards share them. [`prepare`](Self::prepare) makes them now. A key that is used once, and has its bytes
+/// elsewhere, is a [`VerifyingKeyRef`]; one that never keeps anything is a key of [`Compact`](crate::Compact)`<P>`.
 ///
 /// ```
 /// use gambeson::mldsa::{MlDsa87, SigningKey, VerifyingKey};
@@ -64,29 +31,33 @@ fn scrub_small<const N: usize>(work: impl FnOnce()) {
 /// public.verify(b"message", &key.sign_deterministic(b"message"))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct VerifyingKey<P: ParameterSet> {
     bytes: P::VerifyingKeyBytes,
+    pub(super) form: P::Public,
 }
 
 impl<P: ParameterSet> VerifyingKey<P> {
-    /// The key with these bytes.
+    /// Copies the bytes.
     #[must_use]
     pub fn from_bytes(bytes: &P::VerifyingKeyBytes) -> Self {
-        Self { bytes: *bytes }
+        Self { bytes: *bytes, form: P::Public::NEW }
     }
 
     /// The encoding of FIPS 204, Algorithm 22 (pkEncode): ρ and t1.
     #[must_use]
-    pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
+    pub const fn as_bytes(&self) -> &P::VerifyingKeyBytes {
         &self.bytes
+    }
+
+    /// Makes now, and on the heap, what later verifications need; without feature `alloc`, and in the compact forms, nothing.
+    pub fn prepare(&self) {
+        self.form.prepare(self.public());
     }
 
     /// Verifies `signature` over `message`.
     ///
     /// FIPS 204, Algorithm 3 (ML-DSA.Verify), and Algorithm 5 (HashML-DSA.Verify) for a digest. No input makes it panic.
-    ///
-    /// With feature `alloc`, and where the table in force is for vectors, the matrix is made on the heap.
     ///
     /// # Errors
     ///
@@ -97,19 +68,7 @@ impl<P: ParameterSet> VerifyingKey<P> {
         message: impl Into<Message<'m>>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
-        if signature.len() != P::Signature::LEN {
-            return Err(InvalidSignature);
-        }
-        if P::SMALL {
-            return small::verify::<P>(self.bytes.as_ref(), &message.into(), signature, Stack);
-        }
-        let message = message.into();
-        // With wide tables the heap is faster than the stack: all sponges run side by side.
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return self.verify_once(&message, signature);
-        }
-        PublicKey(self.bytes.as_ref()).verify::<P>(&message, signature)
+        self.form.verify(self.public(), &message.into(), signature)
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -118,74 +77,21 @@ impl<P: ParameterSet> VerifyingKey<P> {
     ///
     /// [`ContextTooLong`] if the context has more than 255 bytes.
     pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
-        MuHasher::new(&self.tr(), context)
+        MuHasher::new(&self.form.tr(self.public()), context)
     }
 
-    /// H(pk, 64).
-    pub(super) fn tr(&self) -> [u8; 64] {
-        PublicKey(self.bytes.as_ref()).tr()
-    }
-
-    #[cfg(feature = "alloc")]
-    pub(super) fn rho(&self) -> &[u8; 32] {
-        self.bytes.as_ref().first_chunk().expect("a public key is longer than ρ")
-    }
-
-    /// NTT(-2^d·t1\[row\]).
-    #[cfg(feature = "alloc")]
-    pub(super) fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        PublicKey(self.bytes.as_ref()).minus_t1_2d_hat(kernels, row, out);
+    pub(super) fn public(&self) -> PublicKey<'_> {
+        PublicKey(self.bytes.as_ref())
     }
 }
 
-/// The bytes of a public key.
-pub(super) struct PublicKey<'a>(pub(super) &'a [u8]);
-
-impl PublicKey<'_> {
-    /// Verifies `signature` over `message`, on the stack.
-    pub(super) fn verify<P: ParameterSet>(
-        &self,
-        message: &Message<'_>,
-        signature: &[u8],
-    ) -> Result<(), InvalidSignature> {
-        if signature.len() != P::Signature::LEN {
-            return Err(InvalidSignature);
-        }
-        dsa::verify::<P>(self, &self.represent(message), signature)
-    }
-
-    /// μ, in a frame that is gone when the work begins.
-    #[inline(never)]
-    fn represent(&self, message: &Message<'_>) -> [u8; 64] {
-        message.representative(&self.tr())
-    }
-
-    /// H(pk, 64).
-    pub(super) fn tr(&self) -> [u8; 64] {
-        let mut tr = [0; 64];
-        h(&[self.0], &mut tr);
-        tr
-    }
-
-    /// NTT(-2^d·t1\[row\]).
-    fn minus_t1_2d_hat(&self, kernels: &Kernels, row: usize, out: &mut Poly) {
-        encode::unpack_minus_t1_2d(kernels, &self.0[32 + row * T1_BYTES..][..T1_BYTES], out);
-        (kernels.ntt)(out);
+impl<P: ParameterSet> PartialEq for VerifyingKey<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
     }
 }
 
-impl VerifyingForm for PublicKey<'_> {
-    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly) {
-        let (c_hat, z_hat) = factors.split_last().expect("more than one");
-        let rho = self.0.first_chunk().expect("a public key is longer than ρ");
-        self.minus_t1_2d_hat(kernels, row, w);
-        (kernels.multiply)(w, c_hat);
-        for (column, z_hat) in z_hat.iter().enumerate() {
-            sample_a(kernels, rho, row, column, scratch);
-            (kernels.multiply_add)(w, scratch, z_hat);
-        }
-    }
-}
+impl<P: ParameterSet> Eq for VerifyingKey<P> {}
 
 impl<P: ParameterSet> fmt::Debug for VerifyingKey<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,31 +106,109 @@ impl<P: ParameterSet> AsRef<[u8]> for VerifyingKey<P> {
 }
 
 impl<P: ParameterSet> TryFrom<&[u8]> for VerifyingKey<P> {
-    type Error = VerifyingKeyLength;
+    type Error = VerifyingKeyError;
 
-    fn try_from(bytes: &[u8]) -> Result<Self, VerifyingKeyLength> {
-        let expected = P::VerifyingKeyBytes::LEN;
-        let bytes = bytes.try_into().map_err(|_| VerifyingKeyLength { expected, actual: bytes.len() })?;
-        Ok(Self { bytes })
+    fn try_from(bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
+        let (expected, actual) = (P::VerifyingKeyBytes::LEN, bytes.len());
+        let bytes = bytes.try_into().map_err(|_| VerifyingKeyError::Length { expected, actual })?;
+        Ok(Self::from_bytes(&bytes))
     }
 }
 
-/// The bytes are not a public key of this parameter set: their number is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerifyingKeyLength {
-    /// The length of a public key of the set.
-    pub expected: usize,
-    /// The length that was given.
-    pub actual: usize,
+/// A verifying key whose bytes are somewhere else, for one verification: nothing is kept.
+///
+/// ```
+/// use gambeson::Small;
+/// use gambeson::mldsa::{MlDsa87, SigningKey, VerifyingKeyRef};
+///
+/// let mut vk = [0; 2592];
+/// let key = SigningKey::<Small<MlDsa87>>::from_seed_into(&[7; 32], &mut vk);
+///
+/// let public = VerifyingKeyRef::<Small<MlDsa87>>::from_ref(&vk);
+/// public.verify(b"message", &key.sign_deterministic(b"message"))?;
+/// # Ok::<(), gambeson::mldsa::InvalidSignature>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct VerifyingKeyRef<'a, P: ParameterSet> {
+    bytes: &'a P::VerifyingKeyBytes,
 }
 
-impl fmt::Display for VerifyingKeyLength {
+impl<'a, P: ParameterSet> VerifyingKeyRef<'a, P> {
+    /// The key with these bytes; any are one.
+    #[must_use]
+    pub const fn from_ref(bytes: &'a P::VerifyingKeyBytes) -> Self {
+        Self { bytes }
+    }
+
+    /// The encoding of FIPS 204, Algorithm 22 (pkEncode): ρ and t1.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &'a P::VerifyingKeyBytes {
+        self.bytes
+    }
+
+    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`].
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
+    /// this message by this key.
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        PublicKey(self.bytes.as_ref()).verify::<P>(&message.into(), signature)
+    }
+
+    /// Starts μ of a message of any size, for [`Message::mu`].
+    ///
+    /// # Errors
+    ///
+    /// [`ContextTooLong`] if the context has more than 255 bytes.
+    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
+        MuHasher::new(&PublicKey(self.bytes.as_ref()).tr(), context)
+    }
+}
+
+impl<P: ParameterSet> fmt::Debug for VerifyingKeyRef<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a public key has {} bytes, not {}", self.expected, self.actual)
+        write!(f, "VerifyingKeyRef<{}>({:02x?}..)", P::NAME, &self.bytes.as_ref()[..8])
     }
 }
 
-impl core::error::Error for VerifyingKeyLength {}
+impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P>
+where
+    &'a P::VerifyingKeyBytes: TryFrom<&'a [u8]>,
+{
+    type Error = VerifyingKeyError;
+
+    fn try_from(bytes: &'a [u8]) -> Result<Self, VerifyingKeyError> {
+        let (expected, actual) = (P::VerifyingKeyBytes::LEN, bytes.len());
+        bytes.try_into().map(Self::from_ref).map_err(|_| VerifyingKeyError::Length { expected, actual })
+    }
+}
+
+/// The bytes are not a verifying key of the parameter set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerifyingKeyError {
+    /// Their number is wrong.
+    Length {
+        /// The length of the set's keys in bytes.
+        expected: usize,
+        /// The length that was given.
+        actual: usize,
+    },
+}
+
+impl fmt::Display for VerifyingKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Length { expected, actual } = self;
+        write!(f, "a public key has {expected} bytes, not {actual}")
+    }
+}
+
+impl core::error::Error for VerifyingKeyError {}
 
 /// The signature is not one of this message, in this context, by this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,31 +222,29 @@ impl fmt::Display for InvalidSignature {
 
 impl core::error::Error for InvalidSignature {}
 
-/// A private key in 96 bytes: the seed ξ and the hash of the public key; each signing makes the rest again.
+/// A signing key (the standard's private key), wiped when dropped.
 ///
-/// It does so on the stack. With feature `alloc`, and where the table in force is for vectors, it does so on the
-/// heap, where all sponges run side by side, which is faster; it is wiped after each operation.
-///
-/// Wiped when dropped. For many signatures with one key, [`SigningKey::expand`] it.
+/// With feature `alloc` it is prepared when it is made: the matrix, s1, s2 and t0 stand on the heap, 30, 50 or 83 KiB, for all
+/// signatures. Where many keys rest, one of [`Compact`](crate::Compact)`<P>` has 96 bytes, and makes the rest again each time;
+/// without `alloc` every key does.
 ///
 /// ```
+/// use gambeson::Compact;
 /// use gambeson::mldsa::{MlDsa65, SigningKey};
 ///
 /// let key = SigningKey::<MlDsa65>::generate()?;
 /// let signature = key.sign(b"message")?;
 /// key.verifying_key().verify(b"message", &signature)?;
 ///
-/// let stored: [u8; 32] = *key.seed().expose();
-/// assert_eq!(SigningKey::<MlDsa65>::from_seed(&stored).verifying_key(), key.verifying_key());
+/// // The seed is what to store: 32 bytes for every parameter set.
+/// let seed: [u8; 32] = *key.seed().expect("it was generated here").expose();
+/// let resting = SigningKey::<Compact<MlDsa65>>::from_seed(&seed);
+/// assert_eq!(resting.verifying_key().as_bytes(), key.verifying_key().as_bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SigningKey<P: ParameterSet> {
-    seed: Secret<[u8; 32]>,
-    tr: [u8; 64],
-    set: PhantomData<P>,
+    pub(super) form: P::Private,
 }
-
-const _: () = assert!(size_of::<SigningKey<super::MlDsa87>>() <= 128, "compact");
 
 impl<P: ParameterSet> SigningKey<P> {
     /// Makes a key from the operating system's randomness (FIPS 204, Algorithm 1 (ML-DSA.KeyGen)).
@@ -286,25 +268,9 @@ impl<P: ParameterSet> SigningKey<P> {
 
     /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
     #[must_use]
+    #[inline]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut tr, Stack));
-            return Self::from_parts(seed, tr);
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return Self::from_parts(seed, wide::tr::<P>(seed));
-        }
-        Self::from_parts(seed, tr::<P>(seed))
-    }
-
-    /// Inlined: a copy of the seed in a frame of its own would stay there.
-    #[inline(always)]
-    fn from_parts(seed: &[u8; 32], tr: [u8; 64]) -> Self {
-        // The seed goes through a register.
-        let _guard = StackGuard::<0>;
-        Self { seed: Secret::new(*seed), tr, set: PhantomData }
+        Self { form: P::Private::from_seed(seed) }
     }
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
@@ -323,48 +289,26 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal).
     #[must_use]
+    #[inline]
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr, Stack));
-            return Self::from_parts(seed, tr);
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return Self::from_parts(seed, wide::public_key_and_tr::<P>(seed, vk));
-        }
-        fill_public_key::<P>(seed, vk.as_mut());
-        let mut tr = [0; 64];
-        h(&[vk.as_ref()], &mut tr);
-        Self::from_parts(seed, tr)
+        Self { form: P::Private::from_seed_into(seed, vk) }
     }
 
-    /// The seed ξ: all that has to be stored.
+    /// The seed ξ: all that has to be stored. A key that was imported without it has none.
     #[must_use]
-    pub const fn seed(&self) -> &Secret<[u8; 32]> {
-        &self.seed
+    pub fn seed(&self) -> Option<&Secret<[u8; 32]>> {
+        self.form.seed()
     }
 
-    /// The public key, made again.
+    /// The verifying key; in the compact forms it is made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        let mut vk = P::VerifyingKeyBytes::zeroed();
-        self.verifying_key_into(&mut vk);
-        VerifyingKey { bytes: vk }
+        self.form.verifying_key()
     }
 
-    /// The bytes of the public key, made again in the caller's memory, under the conditions of
-    /// [`from_seed_into`](Self::from_seed_into).
+    /// The bytes of the verifying key, under the conditions of [`from_seed_into`](Self::from_seed_into).
     pub fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
-        let seed = self.seed.expose();
-        if P::SMALL {
-            return scrub_small::<{ small::KEY_GEN }>(|| small::public_key::<P>(seed, vk.as_mut(), Stack));
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return wide::public_key::<P>(seed, vk);
-        }
-        fill_public_key::<P>(seed, vk.as_mut());
+        self.form.verifying_key_into(vk);
     }
 
     /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
@@ -402,7 +346,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
         let mut signature = P::Signature::zeroed();
-        self.sign_guarded(message.into(), rnd, signature.as_mut());
+        self.form.sign(message.into(), rnd, signature.as_mut());
         signature
     }
 
@@ -415,27 +359,7 @@ impl<P: ParameterSet> SigningKey<P> {
         message: impl Into<Message<'m>>,
         signature: &mut P::Signature,
     ) {
-        self.sign_guarded(message.into(), rnd, signature.as_mut());
-    }
-
-    #[inline(never)]
-    fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
-        if P::SMALL {
-            return scrubbed::<P, { small::SIGN_44 }, { small::SIGN_65 }, { small::SIGN_87 }, _>(|| {
-                small::sign_seed::<P>((self.seed.expose(), &self.tr), &message, rnd, signature, Stack);
-            });
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return wide::sign(self, message, rnd, signature);
-        }
-        let mu = message.representative(&self.tr);
-        scrubbed::<P, 10_496, 12_672, 14_848, _>(|| self.sign_mu(&mu, rnd, signature));
-    }
-
-    #[inline(never)]
-    fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-        dsa::sign::<P, _>(&Seeds::<P>::new(self.seed.expose()), mu, rnd, signature, &mut |_| ());
+        self.form.sign(message.into(), rnd, signature.as_mut());
     }
 
     /// Starts μ of a message of any size, for [`Message::mu`].
@@ -444,62 +368,8 @@ impl<P: ParameterSet> SigningKey<P> {
     ///
     /// [`ContextTooLong`] if the context has more than 255 bytes.
     pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
-        MuHasher::new(&self.tr, context)
+        MuHasher::new(self.form.tr(), context)
     }
-}
-
-/// The work of compact keys on the heap, in functions of their own: their frames are large, and those of doors, where seeds stand, are small.
-#[cfg(feature = "alloc")]
-mod wide {
-    use super::{Message, ParameterSet, SigningKey};
-    use crate::mldsa::ExpandedSigningKey;
-
-    #[inline(never)]
-    pub(super) fn tr<P: ParameterSet>(seed: &[u8; 32]) -> [u8; 64] {
-        *ExpandedSigningKey::<P>::from_seed(seed).tr()
-    }
-
-    #[inline(never)]
-    pub(super) fn public_key_and_tr<P: ParameterSet>(
-        seed: &[u8; 32],
-        vk: &mut P::VerifyingKeyBytes,
-    ) -> [u8; 64] {
-        let key = ExpandedSigningKey::<P>::from_seed(seed);
-        *vk = *key.verifying_key().as_bytes();
-        *key.tr()
-    }
-
-    #[inline(never)]
-    pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
-        *vk = *ExpandedSigningKey::<P>::from_seed(seed).verifying_key().as_bytes();
-    }
-
-    #[inline(never)]
-    pub(super) fn sign<P: ParameterSet>(
-        key: &SigningKey<P>,
-        message: Message<'_>,
-        rnd: &[u8; 32],
-        signature: &mut [u8],
-    ) {
-        key.expand().sign_guarded(message, rnd, signature);
-    }
-}
-
-/// The hash tr of the public key of the seed ξ. In a frame of its own: it has room for a public key, and the frames of doors, where seeds stand,
-/// are small.
-#[inline(never)]
-fn tr<P: ParameterSet>(seed: &[u8; 32]) -> [u8; 64] {
-    let mut bytes = P::VerifyingKeyBytes::zeroed();
-    fill_public_key::<P>(seed, bytes.as_mut());
-    VerifyingKey::<P> { bytes }.tr()
-}
-
-fn fill_public_key<P: ParameterSet>(seed: &[u8; 32], pk: &mut [u8]) {
-    #[inline(never)]
-    fn work<P: ParameterSet>(seed: &[u8; 32], bytes: &mut [u8]) {
-        dsa::public_key::<P>(&Seeds::new(seed), bytes);
-    }
-    scrubbed::<P, 8_176, 9_200, 11_248, _>(|| work::<P>(seed, pk));
 }
 
 impl<P: ParameterSet> fmt::Debug for SigningKey<P> {

@@ -148,7 +148,7 @@ fn masks<P: ParameterSet>(
     let seeds = Seeds::<P>::new(seed);
     let public = SigningKey::<P>::from_seed(seed).verifying_key();
     let messages = (0..SIGNATURES).map(|number| {
-        let mu = Message::internal(&[number]).representative(&public.tr());
+        let mu = Message::internal(&[number]).representative(&public.public().tr());
         let signature = signature_of(&mu);
         public.verify(Message::mu(&mu), signature.as_ref()).expect("the fault leaves signatures valid");
         mask(&seeds, signature.as_ref())
@@ -168,14 +168,14 @@ fn faulty<P: ParameterSet, const FAULT: u8>(kernels: &'static Kernels, seed: &[u
 
 fn masks_repeat_only_where_a_fault_is_planted<P: ParameterSet>() {
     let seed = [29; 32];
-    let key = SigningKey::<P>::from_seed(&seed);
+    let key = SigningKey::<crate::Compact<P>>::from_seed(&seed);
     let compact = masks::<P>(&seed, |mu| key.sign_with_rnd(&[0; 32], Message::mu(mu)));
     assert!(!repeats(&compact), "{}", P::NAME);
     #[cfg(feature = "alloc")]
     {
-        let key = super::ExpandedSigningKey::<P>::from_seed(&seed);
-        let expanded = masks::<P>(&seed, |mu| key.sign_with_rnd(&[0; 32], Message::mu(mu)));
-        assert_eq!(expanded, compact, "{}", P::NAME);
+        let key = SigningKey::<P>::from_seed(&seed);
+        let prepared = masks::<P>(&seed, |mu| key.sign_with_rnd(&[0; 32], Message::mu(mu)));
+        assert_eq!(prepared, compact, "{}", P::NAME);
     }
     let tables = tables();
     for kernels in &tables {

@@ -4,10 +4,14 @@ use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use super::compact;
+use super::forms::{PrivateForm, PublicForm};
+#[cfg(feature = "alloc")]
+use super::prepared;
 use super::ring::{Poly, Q};
 use super::small;
 use crate::small::{Worked, Zero};
-use crate::{Bytes, Small};
+use crate::{Bytes, Compact, Small};
 
 pub(crate) mod sealed {
     use super::{Debug, Poly, Worked, Zero, Zeroize};
@@ -91,9 +95,21 @@ pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
     /// A signature (σ).
     type Signature: Bytes;
 
-    /// A private key in the standard's expanded encoding (sk).
-    type ExpandedKeyBytes: Bytes;
+    /// A private key in the standard's encoding (sk).
+    type SigningKeyBytes: Bytes;
+
+    /// What a verifying key holds beside its bytes.
+    #[doc(hidden)]
+    type Public: PublicForm<Self>;
+
+    /// What a signing key holds.
+    #[doc(hidden)]
+    type Private: PrivateForm<Self>;
 }
+
+/// A parameter set whose keys are prepared on the heap: [`MlDsa44`], [`MlDsa65`] or [`MlDsa87`] with feature `alloc`.
+#[cfg(feature = "alloc")]
+pub trait PreparedSet: ParameterSet<Public = prepared::Public, Private = prepared::Private<Self>> {}
 
 /// How many coefficients of k polynomials, three bytes each, do not fit in the bytes of z.
 // Done by the compiler.
@@ -145,8 +161,19 @@ macro_rules! parameter_sets {
             const NAME: &'static str = $name;
             type VerifyingKeyBytes = [u8; $pk];
             type Signature = [u8; $sig];
-            type ExpandedKeyBytes = [u8; $sk];
+            type SigningKeyBytes = [u8; $sk];
+            #[cfg(feature = "alloc")]
+            type Public = prepared::Public;
+            #[cfg(feature = "alloc")]
+            type Private = prepared::Private<Self>;
+            #[cfg(not(feature = "alloc"))]
+            type Public = compact::Public;
+            #[cfg(not(feature = "alloc"))]
+            type Private = compact::Private<Self>;
         }
+
+        #[cfg(feature = "alloc")]
+        impl PreparedSet for $set {}
 
         // The sizes of Table 2 follow from Table 1 by Algorithms 22, 24 and 26.
         const _: () = {
@@ -167,33 +194,44 @@ parameter_sets! {
         sk 4896, pk 2592, sig 4627;
 }
 
-impl<P: Parameters> Parameters for Small<P> {
-    const K: usize = P::K;
-    const L: usize = P::L;
-    const ETA: i32 = P::ETA;
-    const TAU: usize = P::TAU;
-    const C_TILDE: usize = P::C_TILDE;
-    const GAMMA1_LOG: u32 = P::GAMMA1_LOG;
-    const M: i32 = P::M;
-    const GAMMA2: i32 = P::GAMMA2;
-    const OMEGA: usize = P::OMEGA;
-    const SMALL: bool = true;
-    type Rows = P::Rows;
-    const ROWS: Self::Rows = P::ROWS;
-    type Columns = P::Columns;
-    const COLUMNS: Self::Columns = P::COLUMNS;
-    type Factors = P::Factors;
-    const FACTORS: Self::Factors = P::FACTORS;
-    type Decoded = P::Decoded;
-    const DECODED: Self::Decoded = P::DECODED;
-    type HintBits = P::HintBits;
-    const HINT_BITS: Self::HintBits = P::HINT_BITS;
-    type Spill = P::Spill;
+/// The set of `P` in another form of keys.
+macro_rules! form {
+    ($form:ident, small: $small:literal) => {
+        impl<P: Parameters> Parameters for $form<P> {
+            const K: usize = P::K;
+            const L: usize = P::L;
+            const ETA: i32 = P::ETA;
+            const TAU: usize = P::TAU;
+            const C_TILDE: usize = P::C_TILDE;
+            const GAMMA1_LOG: u32 = P::GAMMA1_LOG;
+            const M: i32 = P::M;
+            const GAMMA2: i32 = P::GAMMA2;
+            const OMEGA: usize = P::OMEGA;
+            const SMALL: bool = $small;
+            type Rows = P::Rows;
+            const ROWS: Self::Rows = P::ROWS;
+            type Columns = P::Columns;
+            const COLUMNS: Self::Columns = P::COLUMNS;
+            type Factors = P::Factors;
+            const FACTORS: Self::Factors = P::FACTORS;
+            type Decoded = P::Decoded;
+            const DECODED: Self::Decoded = P::DECODED;
+            type HintBits = P::HintBits;
+            const HINT_BITS: Self::HintBits = P::HINT_BITS;
+            type Spill = P::Spill;
+        }
+
+        /// The same keys and signatures.
+        impl<P: ParameterSet> ParameterSet for $form<P> {
+            const NAME: &'static str = P::NAME;
+            type VerifyingKeyBytes = P::VerifyingKeyBytes;
+            type Signature = P::Signature;
+            type SigningKeyBytes = P::SigningKeyBytes;
+            type Public = compact::Public;
+            type Private = compact::Private<Self>;
+        }
+    };
 }
 
-impl<P: ParameterSet> ParameterSet for Small<P> {
-    const NAME: &'static str = P::NAME;
-    type VerifyingKeyBytes = P::VerifyingKeyBytes;
-    type Signature = P::Signature;
-    type ExpandedKeyBytes = P::ExpandedKeyBytes;
-}
+form!(Compact, small: false);
+form!(Small, small: true);

@@ -13,7 +13,7 @@ use signature::{
 use signature::{MultipartSigner, Signer};
 
 use super::message::{Message, MuHasher};
-use super::{ExpandedSigningKey, ExpandedVerifyingKey, ParameterSet, SigningKey, VerifyingKey};
+use super::{ParameterSet, SigningKey, VerifyingKey};
 
 /// A signature as a type of its own, as the traits of the crate `signature` want it.
 ///
@@ -28,7 +28,6 @@ use super::{ExpandedSigningKey, ExpandedVerifyingKey, ParameterSet, SigningKey, 
 ///
 /// let key = SigningKey::<MlDsa65>::generate()?;
 /// round_trip::<_, Signature<MlDsa65>>(&key)?;
-/// round_trip::<_, Signature<MlDsa65>>(&key.expand())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,71 +80,59 @@ fn mu(hasher: Result<MuHasher, super::ContextTooLong>, parts: &[&[u8]]) -> [u8; 
     hasher.finalize()
 }
 
-macro_rules! signing_keys {
-    ($($key:ident),*) => {$(
-        impl<P: ParameterSet> Keypair for $key<P> {
-            type VerifyingKey = VerifyingKey<P>;
+impl<P: ParameterSet> Keypair for SigningKey<P> {
+    type VerifyingKey = VerifyingKey<P>;
 
-            fn verifying_key(&self) -> VerifyingKey<P> {
-                self.verifying_key()
-            }
-        }
-
-        #[cfg(feature = "getrandom")]
-        impl<P: ParameterSet> Signer<Signature<P>> for $key<P> {
-            fn try_sign(&self, message: &[u8]) -> Result<Signature<P>, Error> {
-                self.sign(message).map(Signature).map_err(Error::from_source)
-            }
-        }
-
-        #[cfg(feature = "getrandom")]
-        impl<P: ParameterSet> MultipartSigner<Signature<P>> for $key<P> {
-            fn try_multipart_sign(&self, parts: &[&[u8]]) -> Result<Signature<P>, Error> {
-                let mu = mu(self.mu_hasher(&[]), parts);
-                self.sign(Message::mu(&mu)).map(Signature).map_err(Error::from_source)
-            }
-        }
-
-        impl<P: ParameterSet> RandomizedSigner<Signature<P>> for $key<P> {
-            fn try_sign_with_rng<R: TryCryptoRng + ?Sized>(
-                &self,
-                rng: &mut R,
-                message: &[u8],
-            ) -> Result<Signature<P>, Error> {
-                self.sign_with(rng, message).map(Signature).map_err(|_| Error::from_source(crate::RngError))
-            }
-        }
-
-        impl<P: ParameterSet> RandomizedMultipartSigner<Signature<P>> for $key<P> {
-            fn try_multipart_sign_with_rng<R: TryCryptoRng + ?Sized>(
-                &self,
-                rng: &mut R,
-                parts: &[&[u8]],
-            ) -> Result<Signature<P>, Error> {
-                let mu = mu(self.mu_hasher(&[]), parts);
-                self.sign_with(rng, Message::mu(&mu)).map(Signature).map_err(|_| Error::from_source(crate::RngError))
-            }
-        }
-    )*};
+    fn verifying_key(&self) -> VerifyingKey<P> {
+        self.verifying_key()
+    }
 }
 
-signing_keys!(SigningKey, ExpandedSigningKey);
-
-macro_rules! verifying_keys {
-    ($($key:ident),*) => {$(
-        impl<P: ParameterSet> Verifier<Signature<P>> for $key<P> {
-            fn verify(&self, message: &[u8], signature: &Signature<P>) -> Result<(), Error> {
-                self.verify(message, signature.as_ref()).map_err(Error::from_source)
-            }
-        }
-
-        impl<P: ParameterSet> MultipartVerifier<Signature<P>> for $key<P> {
-            fn multipart_verify(&self, parts: &[&[u8]], signature: &Signature<P>) -> Result<(), Error> {
-                let mu = mu(self.mu_hasher(&[]), parts);
-                self.verify(Message::mu(&mu), signature.as_ref()).map_err(Error::from_source)
-            }
-        }
-    )*};
+#[cfg(feature = "getrandom")]
+impl<P: ParameterSet> Signer<Signature<P>> for SigningKey<P> {
+    fn try_sign(&self, message: &[u8]) -> Result<Signature<P>, Error> {
+        self.sign(message).map(Signature).map_err(Error::from_source)
+    }
 }
 
-verifying_keys!(VerifyingKey, ExpandedVerifyingKey);
+#[cfg(feature = "getrandom")]
+impl<P: ParameterSet> MultipartSigner<Signature<P>> for SigningKey<P> {
+    fn try_multipart_sign(&self, parts: &[&[u8]]) -> Result<Signature<P>, Error> {
+        let mu = mu(self.mu_hasher(&[]), parts);
+        self.sign(Message::mu(&mu)).map(Signature).map_err(Error::from_source)
+    }
+}
+
+impl<P: ParameterSet> RandomizedSigner<Signature<P>> for SigningKey<P> {
+    fn try_sign_with_rng<R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+        message: &[u8],
+    ) -> Result<Signature<P>, Error> {
+        self.sign_with(rng, message).map(Signature).map_err(|_| Error::from_source(crate::RngError))
+    }
+}
+
+impl<P: ParameterSet> RandomizedMultipartSigner<Signature<P>> for SigningKey<P> {
+    fn try_multipart_sign_with_rng<R: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut R,
+        parts: &[&[u8]],
+    ) -> Result<Signature<P>, Error> {
+        let mu = mu(self.mu_hasher(&[]), parts);
+        self.sign_with(rng, Message::mu(&mu)).map(Signature).map_err(|_| Error::from_source(crate::RngError))
+    }
+}
+
+impl<P: ParameterSet> Verifier<Signature<P>> for VerifyingKey<P> {
+    fn verify(&self, message: &[u8], signature: &Signature<P>) -> Result<(), Error> {
+        self.verify(message, signature.as_ref()).map_err(Error::from_source)
+    }
+}
+
+impl<P: ParameterSet> MultipartVerifier<Signature<P>> for VerifyingKey<P> {
+    fn multipart_verify(&self, parts: &[&[u8]], signature: &Signature<P>) -> Result<(), Error> {
+        let mu = mu(self.mu_hasher(&[]), parts);
+        self.verify(Message::mu(&mu), signature.as_ref()).map_err(Error::from_source)
+    }
+}

@@ -2,10 +2,11 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
+use super::compact::PublicKey;
 use super::dsa::{high_bits_vartime, read_factors_vartime, read_vartime};
 use super::encode::Hint;
-use super::expanded::{ExpandedVerifyingKey, polynomials};
 use super::kernels::{Kernels, active};
 use super::keys::{InvalidSignature, VerifyingKey};
 use super::lanes::{
@@ -14,38 +15,41 @@ use super::lanes::{
 };
 use super::message::Message;
 use super::params::ParameterSet;
+use super::prepared::{Prepared, Public, polynomials};
 use super::ring::Poly;
 use super::sample::set_challenge_vartime;
 use crate::Bytes;
 use crate::sha3::{Aligned, LANES, State, squeeze};
 
-impl<P: ParameterSet> VerifyingKey<P> {
-    /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
-    /// of the items.
-    ///
-    /// The hashes of eight items run side by side. Up to 100 KiB of heap, however many there are, and the verdicts.
-    ///
-    /// ```
-    /// use gambeson::mldsa::{InvalidSignature, Message, MlDsa44, SigningKey, VerifyingKey};
-    ///
-    /// let keys = [1, 2].map(|seed| SigningKey::<MlDsa44>::from_seed(&[seed; 32]));
-    /// let public = [keys[0].verifying_key(), keys[1].verifying_key()];
-    /// let signature = keys[0].sign_deterministic(b"message");
-    ///
-    /// let message = Message::from(b"message");
-    /// let verdicts =
-    ///     VerifyingKey::verify_many(&[(&public[0], message, &signature), (&public[1], message, &signature)]);
-    /// assert_eq!(verdicts, [Ok(()), Err(InvalidSignature)]);
-    /// ```
-    #[must_use]
-    pub fn verify_many(items: &[(&Self, Message<'_>, &[u8])]) -> Vec<Result<(), InvalidSignature>> {
-        let mut keys = ManyKeys { items, matrix: Vec::new() };
-        verify_many::<P>(items.iter().map(|(_, _, signature)| *signature), &mut keys)
-    }
+/// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order
+/// of the items.
+///
+/// The hashes of eight items run side by side. Up to 100 KiB of heap, however many there are, and the verdicts.
+///
+/// ```
+/// use gambeson::mldsa::{self, InvalidSignature, Message, MlDsa44, SigningKey};
+///
+/// let keys = [1, 2].map(|seed| SigningKey::<MlDsa44>::from_seed(&[seed; 32]));
+/// let public = [keys[0].verifying_key(), keys[1].verifying_key()];
+/// let signature = keys[0].sign_deterministic(b"message");
+///
+/// let message = Message::from(b"message");
+/// let verdicts =
+///     mldsa::verify_many(&[(&public[0], message, &signature), (&public[1], message, &signature)]);
+/// assert_eq!(verdicts, [Ok(()), Err(InvalidSignature)]);
+/// ```
+#[must_use]
+pub fn verify_many<P: ParameterSet>(
+    items: &[(&VerifyingKey<P>, Message<'_>, &[u8])],
+) -> Vec<Result<(), InvalidSignature>> {
+    let mut keys = ManyKeys { items, matrix: Vec::new() };
+    verify_groups::<P>(items.iter().map(|(_, _, signature)| *signature), &mut keys)
+}
 
+impl PublicKey<'_> {
     /// Verifies once: the rows of the matrix are used as they come, while tr, and after it c̃, are hashed beside them.
     #[inline(never)]
-    pub(super) fn verify_once(
+    pub(super) fn verify_once<P: ParameterSet>(
         &self,
         message: &Message<'_>,
         signature: &[u8],
@@ -56,9 +60,9 @@ impl<P: ParameterSet> VerifyingKey<P> {
         let (c_tilde, hint) = read_factors_vartime::<P>(kernels, signature, factors.as_mut())?;
 
         let mut matrix = polynomials(KEPT * (P::L + 1));
-        let mut once = Once {
+        let mut once = Once::<P> {
             kernels,
-            key: self,
+            key: *self,
             message,
             factors: factors.as_ref(),
             hint,
@@ -67,20 +71,21 @@ impl<P: ParameterSet> VerifyingKey<P> {
             input: [0; INPUT],
             rows: 0,
             expected: [0; 64],
+            set: PhantomData,
         };
         expand::<P>(kernels, self.rho(), None, &mut [], &mut matrix, KEPT, &mut once);
         if once.expected[..P::C_TILDE] == *c_tilde { Ok(()) } else { Err(InvalidSignature) }
     }
 }
 
-impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    /// Verifies each signature over its message, as [`ExpandedVerifyingKey::verify`]; the verdicts come in the order of
-    /// the items.
+impl<P: ParameterSet<Public = Public>> VerifyingKey<P> {
+    /// Verifies each signature over its message by this key, which is prepared; the verdicts come in the order of the items.
     ///
     /// The hashes of eight items run side by side. Up to 70 KiB of heap, however many there are, and the verdicts.
     #[must_use]
     pub fn verify_many(&self, items: &[(Message<'_>, &[u8])]) -> Vec<Result<(), InvalidSignature>> {
-        verify_many::<P>(items.iter().map(|(_, signature)| *signature), &mut OneKey { key: self, items })
+        let key = self.form.now::<P>(self.public());
+        verify_groups::<P>(items.iter().map(|(_, signature)| *signature), &mut OneKey { key, items })
     }
 }
 
@@ -97,7 +102,7 @@ enum Step {
 /// One verification on its way.
 struct Once<'a, P: ParameterSet> {
     kernels: &'a Kernels,
-    key: &'a VerifyingKey<P>,
+    key: PublicKey<'a>,
     message: &'a Message<'a>,
     factors: &'a [Poly],
     hint: Hint<'a>,
@@ -109,6 +114,7 @@ struct Once<'a, P: ParameterSet> {
     /// How many rows of w1 stand in the input.
     rows: usize,
     expected: [u8; 64],
+    set: PhantomData<P>,
 }
 
 impl<P: ParameterSet> Beside for Once<'_, P> {
@@ -124,7 +130,7 @@ impl<P: ParameterSet> Beside for Once<'_, P> {
 
     fn feed(&mut self, hash: &mut State) -> bool {
         if let Step::Key = self.step {
-            if self.absorber.feed(hash, self.key.as_bytes().as_ref(), true) {
+            if self.absorber.feed(hash, self.key.0, true) {
                 return true;
             }
             let mut tr = [0; 64];
@@ -195,23 +201,23 @@ impl<P: ParameterSet> Source<P> for ManyKeys<'_, P> {
         if self.matrix.is_empty() {
             self.matrix = polynomials(KEPT * (P::L + 1));
         }
-        let key = |i: usize| self.items[items[i]].0;
+        let keys: Vec<_> = items.iter().map(|item| self.items[*item].0.public()).collect();
         let mut w = Poly::ZERO;
-        let rho = (0..items.len()).map(|i| key(i).rho());
+        let rho = keys.iter().map(PublicKey::rho);
         expand_many::<P>(kernels, rho, &mut self.matrix, |i, row, a| {
-            key(i).minus_t1_2d_hat(kernels, row, &mut a[P::L]);
+            keys[i].minus_t1_2d_hat(kernels, row, &mut a[P::L]);
             (kernels.inner_product)(&mut w, a, 1, &factors[i * (P::L + 1)..][..P::L + 1]);
             take(i, row, &mut w);
         });
     }
 }
 
-struct OneKey<'a, P: ParameterSet> {
-    key: &'a ExpandedVerifyingKey<P>,
+struct OneKey<'a> {
+    key: &'a Prepared,
     items: &'a [(Message<'a>, &'a [u8])],
 }
 
-impl<P: ParameterSet> Source<P> for OneKey<'_, P> {
+impl<P: ParameterSet> Source<P> for OneKey<'_> {
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]) {
         represent_side_by_side(|i| (self.key.tr(), &self.items[items[i]].0), mu);
     }
@@ -226,7 +232,7 @@ impl<P: ParameterSet> Source<P> for OneKey<'_, P> {
         let mut w = Poly::ZERO;
         for (i, factors) in factors.chunks_exact(P::L + 1).enumerate() {
             for row in 0..P::K {
-                self.key.product(kernels, row, factors, &mut w);
+                self.key.product::<P>(kernels, row, factors, &mut w);
                 take(i, row, &mut w);
             }
         }
@@ -234,7 +240,7 @@ impl<P: ParameterSet> Source<P> for OneKey<'_, P> {
 }
 
 /// Judges group after group of those signatures whose form is right.
-fn verify_many<'a, P: ParameterSet>(
+fn verify_groups<'a, P: ParameterSet>(
     signatures: impl ExactSizeIterator<Item = &'a [u8]>,
     source: &mut impl Source<P>,
 ) -> Vec<Result<(), InvalidSignature>> {

@@ -1,7 +1,8 @@
 //! The doors that work in memory of the caller's.
 
+use super::super::compact::Private;
 use super::super::small::{self, IN_WORKSPACE, KEY_GEN_IN_WORKSPACE};
-use super::{Message, ParameterSet, SigningKey};
+use super::{InvalidSignature, Message, ParameterSet, SigningKey, VerifyingKeyRef};
 use crate::{Small, Workspace};
 
 impl<P: ParameterSet> SigningKey<Small<P>> {
@@ -21,13 +22,13 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
             Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), &mut tr, memory),
             None => small::hash_of_public_key::<Small<P>>(seed, &mut tr, memory),
         });
-        Self::from_parts(seed, tr)
+        Self { form: Private::from_parts(seed, tr) }
     }
 
     /// [`verifying_key_into`](Self::verifying_key_into) in a workspace.
     pub fn verifying_key_in(&self, vk: &mut P::VerifyingKeyBytes, workspace: &mut Workspace<P>) {
         workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| {
-            small::public_key::<Small<P>>(self.seed.expose(), vk.as_mut(), memory);
+            small::public_key::<Small<P>>(self.form.seed.expose(), vk.as_mut(), memory);
         });
     }
 
@@ -43,8 +44,26 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
     ) {
         let message = message.into();
         workspace.run::<IN_WORKSPACE, _>(|memory| {
-            let key = (self.seed.expose(), &self.tr);
+            let key = (self.form.seed.expose(), &self.form.tr);
             small::sign_seed::<Small<P>>(key, &message, rnd, signature.as_mut(), memory);
         });
+    }
+}
+
+impl<P: ParameterSet> VerifyingKeyRef<'_, Small<P>> {
+    /// [`verify`](Self::verify) in a workspace.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`], as there.
+    pub fn verify_in<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+        workspace: &mut Workspace<P>,
+    ) -> Result<(), InvalidSignature> {
+        let message = message.into();
+        workspace
+            .run::<0, _>(|memory| small::verify::<Small<P>>(self.bytes.as_ref(), &message, signature, memory))
     }
 }

@@ -1,4 +1,4 @@
-//! The expanded forms of a key: everything remembered, on the heap.
+//! Keys in their prepared form: everything ready, on the heap.
 //!
 //! The constructors fill the heap in place; no matrix passes over the stack.
 
@@ -7,21 +7,22 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use rand_core::TryCryptoRng;
 use zeroize::Zeroize;
 
+use super::compact::{PublicKey, scrubbed};
 use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
 use super::encode;
 use super::encoded::SigningKeyError;
+use super::forms::{PrivateForm, PublicForm};
 use super::kernels::{Kernels, active};
-use super::keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyLength, scrubbed};
+use super::keys::{InvalidSignature, SigningKey, VerifyingKey};
 use super::lanes::{Absorber, Beside, Hash, KEPT, MaskBatch, expand};
-use super::message::{ContextTooLong, Message, MuHasher};
-use super::params::{ParameterSet, T0_BYTES, T1_BYTES};
+use super::message::Message;
+use super::params::{ParameterSet, PreparedSet, T0_BYTES, T1_BYTES};
 use super::ring::{Places, Poly, Short};
 use super::sample::{Masks, in_ball_vartime, set_challenge_vartime};
 use crate::Bytes;
-use crate::rng::draw;
+use crate::once::AtSecondUse;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 use crate::sha3::{State, squeeze};
 
@@ -30,131 +31,100 @@ pub(super) fn polynomials(count: usize) -> Vec<Poly> {
     (0..count).map(|_| Poly::ZERO).collect()
 }
 
-/// A public key made ready for many verifications: the matrix and t1, transformed, on the heap.
-///
-/// 22, 38 or 67 KiB.
-///
-/// ```
-/// use gambeson::mldsa::{MlDsa44, SigningKey};
-///
-/// let key = SigningKey::<MlDsa44>::from_seed(&[7; 32]);
-/// let public = key.verifying_key().expand();
-/// for message in [b"one", b"two"] {
-///     public.verify(message, &key.sign_deterministic(message))?;
-/// }
-/// # Ok::<(), gambeson::mldsa::InvalidSignature>(())
-/// ```
-#[derive(Clone)]
-pub struct ExpandedVerifyingKey<P: ParameterSet> {
+/// What verification needs of a key, ready.
+pub struct Prepared {
     /// Â column by column, then NTT(-2^d·t1).
     polynomials: Box<[Poly]>,
-    tr: Box<[u8; 64]>,
-    key: Box<VerifyingKey<P>>,
+    tr: [u8; 64],
 }
 
-impl<P: ParameterSet> VerifyingKey<P> {
-    /// The key made ready for many verifications.
-    #[must_use]
-    pub fn expand(&self) -> ExpandedVerifyingKey<P> {
+impl Prepared {
+    fn new<P: ParameterSet>(vk: PublicKey<'_>) -> Self {
         let kernels = active();
         let mut polynomials = polynomials(P::K * P::L + P::K).into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
-        let bytes = self.as_bytes().as_ref();
-        let mut hash = Hash { message: bytes, absorber: Absorber::default(), digest: [0; 64] };
-        expand::<P>(kernels, self.rho(), None, &mut [], a, P::K, &mut hash);
+        let mut hash = Hash { message: vk.0, absorber: Absorber::default(), digest: [0; 64] };
+        expand::<P>(kernels, vk.rho(), None, &mut [], a, P::K, &mut hash);
         for (row, t1) in t1.iter_mut().enumerate() {
-            self.minus_t1_2d_hat(kernels, row, t1);
+            vk.minus_t1_2d_hat(kernels, row, t1);
         }
-        ExpandedVerifyingKey { polynomials, tr: Box::new(hash.digest), key: Box::new(*self) }
+        Self { polynomials, tr: hash.digest }
     }
-}
 
-impl<P: ParameterSet> ExpandedVerifyingKey<P> {
-    pub(super) fn tr(&self) -> &[u8; 64] {
+    pub(super) const fn tr(&self) -> &[u8; 64] {
         &self.tr
     }
 
-    pub(super) fn product(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly) {
+    pub(super) fn product<P: ParameterSet>(
+        &self,
+        kernels: &Kernels,
+        row: usize,
+        factors: &[Poly],
+        w: &mut Poly,
+    ) {
         // t1 is one more column of the matrix.
         (kernels.inner_product)(w, &self.polynomials[row..], P::K, factors);
     }
+}
 
-    /// The key's bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &P::VerifyingKeyBytes {
-        self.key.as_bytes()
+/// A prepared key, which has this parameter set.
+struct Of<'a, P>(&'a Prepared, core::marker::PhantomData<P>);
+
+impl<P: ParameterSet> VerifyingForm for Of<'_, P> {
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
+        self.0.product::<P>(kernels, row, factors, w);
     }
+}
 
-    /// The key itself.
-    #[must_use]
-    pub fn verifying_key(&self) -> &VerifyingKey<P> {
-        &self.key
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
     }
+}
 
-    /// Verifies `signature` over `message`, as [`VerifyingKey::verify`].
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidSignature`] for a signature of a wrong length, one that is malformed, and one that is not of
-    /// this message by this key.
-    pub fn verify<'m>(
+/// A verifying key prepares itself at its second use.
+#[derive(Clone, Debug)]
+pub struct Public(AtSecondUse<Prepared>);
+
+impl Public {
+    /// What is prepared, which is made now unless it is there.
+    pub(super) fn now<P: ParameterSet>(&self, vk: PublicKey<'_>) -> &Prepared {
+        self.0.now(|| Prepared::new::<P>(vk))
+    }
+}
+
+impl<P: ParameterSet> PublicForm<P> for Public {
+    const NEW: Self = Self(AtSecondUse::NEW);
+
+    fn verify(
         &self,
-        message: impl Into<Message<'m>>,
+        vk: PublicKey<'_>,
+        message: &Message<'_>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
         if signature.len() != P::Signature::LEN {
             return Err(InvalidSignature);
         }
-        dsa::verify::<P>(self, &message.into().representative(&self.tr), signature)
+        match self.0.at_second_use(|| Prepared::new::<P>(vk)) {
+            None => vk.verify::<P>(message, signature),
+            Some(key) => {
+                let key = Of::<P>(key, core::marker::PhantomData);
+                dsa::verify::<P>(&key, &message.representative(&key.0.tr), signature)
+            }
+        }
     }
 
-    /// Starts μ of a message of any size, for [`Message::mu`].
-    ///
-    /// # Errors
-    ///
-    /// [`ContextTooLong`] if the context has more than 255 bytes.
-    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
-        MuHasher::new(&self.tr, context)
+    fn tr(&self, vk: PublicKey<'_>) -> [u8; 64] {
+        self.0.get().map_or_else(|| vk.tr(), |prepared| prepared.tr)
     }
-}
 
-impl<P: ParameterSet> VerifyingForm for ExpandedVerifyingKey<P> {
-    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
-        self.product(kernels, row, factors, w);
-    }
-}
-
-impl<P: ParameterSet> fmt::Debug for ExpandedVerifyingKey<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Expanded{:?}", self.key)
+    fn prepare(&self, vk: PublicKey<'_>) {
+        self.now::<P>(vk);
     }
 }
 
-impl<P: ParameterSet> TryFrom<&[u8]> for ExpandedVerifyingKey<P> {
-    type Error = VerifyingKeyLength;
-
-    fn try_from(bytes: &[u8]) -> Result<Self, VerifyingKeyLength> {
-        Ok(VerifyingKey::try_from(bytes)?.expand())
-    }
-}
-
-/// A private key made ready for many signatures: the matrix, s1, s2 and t0 on the heap.
-///
-/// 30, 50 or 83 KiB; wiped when dropped. It is also the form of a key that comes from elsewhere without its seed.
-///
-/// ```
-/// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
-///
-/// let key = ExpandedSigningKey::<MlDsa44>::generate()?;
-/// let signature = key.sign(b"message")?;
-/// key.verifying_key().verify(b"message", &signature)?;
-///
-/// let sk = key.to_expanded_bytes();
-/// let imported = ExpandedSigningKey::<MlDsa44>::from_expanded_bytes(sk.expose())?;
-/// assert_eq!(imported.verifying_key(), key.verifying_key());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct ExpandedSigningKey<P: ParameterSet> {
+/// A signing key with everything that signing needs.
+pub struct Private<P: ParameterSet> {
     /// Â column by column, then t0.
     polynomials: Box<[Poly]>,
     /// s1, s2.
@@ -162,66 +132,48 @@ pub struct ExpandedSigningKey<P: ParameterSet> {
     k: Box<Secret<[u8; 32]>>,
     seed: Option<Box<Secret<[u8; 32]>>>,
     tr: Box<[u8; 64]>,
-    public: Box<VerifyingKey<P>>,
+    public: Box<P::VerifyingKeyBytes>,
     /// The standard's encoding: made with the key, since an import is compared with it.
     sk: Secret<Vec<u8>>,
 }
 
-impl<P: ParameterSet> SigningKey<P> {
-    /// The key made ready for many signatures.
-    #[must_use]
-    pub fn expand(&self) -> ExpandedSigningKey<P> {
-        ExpandedSigningKey::from_seed(self.seed().expose())
-    }
-}
-
-impl<P: ParameterSet> ExpandedSigningKey<P> {
-    /// Makes a key from the operating system's randomness (FIPS 204, Algorithm 1 (ML-DSA.KeyGen)).
-    ///
-    /// # Errors
-    ///
-    /// [`RngError`](crate::RngError) if the operating system gives none.
-    #[cfg(feature = "getrandom")]
-    pub fn generate() -> Result<Self, crate::RngError> {
-        Ok(Self::from_seed(crate::rng::system()?.expose()))
-    }
-
-    /// Makes a key from `rng`.
-    ///
-    /// # Errors
-    ///
-    /// What `rng` reports; then no key is made.
-    pub fn generate_with<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<Self, R::Error> {
-        Ok(Self::from_seed(draw(rng)?.expose()))
-    }
-
-    /// The key of the seed ξ (FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal)).
-    #[must_use]
-    pub fn from_seed(seed: &[u8; 32]) -> Self {
+impl<P: ParameterSet> PrivateForm<P> for Private<P> {
+    fn from_seed(seed: &[u8; 32]) -> Self {
         let mut key = Self::empty();
         scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
         key
     }
 
-    /// Reads a private key in the standard's expanded encoding, 2560, 4032 or 4896 bytes
-    /// (FIPS 204, Algorithm 25 (skDecode)), of any origin. The seed cannot be found again from it.
-    ///
-    /// t is computed again, so a key whose parts do not belong together is refused.
-    ///
-    /// # Errors
-    ///
-    /// [`SigningKeyError`] if the length is wrong, if a coefficient of s1 or s2 is out of its range, or if t0 or the
-    /// hash of the public key does not follow from the rest.
-    pub fn from_expanded_bytes(bytes: &[u8]) -> Result<Self, SigningKeyError> {
-        let expected = P::ExpandedKeyBytes::LEN;
-        if bytes.len() != expected {
-            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
-        }
-        let mut key = Self::empty();
-        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_bytes(bytes))?;
-        Ok(key)
+    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
+        let key = Self::from_seed(seed);
+        *vk = *key.public;
+        key
     }
 
+    fn seed(&self) -> Option<&Secret<[u8; 32]>> {
+        self.seed.as_deref()
+    }
+
+    fn tr(&self) -> &[u8; 64] {
+        &self.tr
+    }
+
+    fn verifying_key(&self) -> VerifyingKey<P> {
+        VerifyingKey::from_bytes(&*self.public)
+    }
+
+    fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
+        *vk = *self.public;
+    }
+
+    #[inline(never)]
+    fn sign(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
+        let mu = message.representative(&self.tr);
+        scrubbed::<P, 11_008, 12_032, 13_824, _>(|| self.sign_mu(&mu, rnd, signature));
+    }
+}
+
+impl<P: ParameterSet> Private<P> {
     fn empty() -> Self {
         Self {
             polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
@@ -229,8 +181,8 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
             k: Box::new(Secret::new([0; 32])),
             seed: None,
             tr: Box::new([0; 64]),
-            public: Box::new(VerifyingKey::from_bytes(&P::VerifyingKeyBytes::zeroed())),
-            sk: Secret::new(vec![0; P::ExpandedKeyBytes::LEN]),
+            public: Box::new(P::VerifyingKeyBytes::zeroed()),
+            sk: Secret::new(vec![0; P::SigningKeyBytes::LEN]),
         }
     }
 
@@ -278,118 +230,68 @@ impl<P: ParameterSet> ExpandedSigningKey<P> {
         let (short, sk, tr) = (&mut self.short[..], self.sk.expose_mut(), &mut *self.tr);
         let parts = Parts { a, kept: P::K, t0, short, sk, pk: &mut pk, tr };
         write_keys::<P>(rho, rho_prime, self.k.expose(), s, parts);
-        *self.public = VerifyingKey::from_bytes(&pk);
-    }
-
-    /// Both keys of the seed ξ in the standard's encodings, at once: for who stores keys, and uses them later.
-    ///
-    /// As [`from_seed`](Self::from_seed), [`to_expanded_bytes`](Self::to_expanded_bytes) and
-    /// [`verifying_key`](Self::verifying_key), with less on the heap: 24, 31 or 43 KiB. `sk` is secret, and the caller's to
-    /// wipe.
-    ///
-    /// ```
-    /// use gambeson::mldsa::{ExpandedSigningKey, MlDsa44};
-    ///
-    /// let (mut sk, mut vk) = ([0; 2560], [0; 1312]);
-    /// ExpandedSigningKey::<MlDsa44>::expanded_bytes_from_seed(&[7; 32], &mut sk, &mut vk);
-    ///
-    /// let key = ExpandedSigningKey::<MlDsa44>::from_expanded_bytes(&sk)?;
-    /// assert_eq!(key.verifying_key().as_bytes(), &vk);
-    /// # Ok::<(), gambeson::mldsa::SigningKeyError>(())
-    /// ```
-    ///
-    /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal).
-    pub fn expanded_bytes_from_seed(
-        seed: &[u8; 32],
-        sk: &mut P::ExpandedKeyBytes,
-        vk: &mut P::VerifyingKeyBytes,
-    ) {
-        let mut a = polynomials(KEPT * P::L);
-        let mut s = Secret::new(polynomials(P::L + P::K));
-        scrubbed::<P, 11_392, 12_032, 12_672, _>(|| {
-            generate_encoded::<P>(seed, &mut a, s.expose_mut(), sk.as_mut(), vk);
-        });
-    }
-
-    /// The key in the standard's expanded encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
-    /// seeds. To store a key, prefer its seed.
-    #[must_use]
-    pub fn to_expanded_bytes(&self) -> Secret<Vec<u8>> {
-        Secret::new(self.sk.expose().clone())
-    }
-
-    /// The seed ξ, unless the key came without it.
-    #[must_use]
-    pub fn seed(&self) -> Option<&Secret<[u8; 32]>> {
-        self.seed.as_deref()
-    }
-
-    pub(super) fn tr(&self) -> &[u8; 64] {
-        &self.tr
-    }
-
-    /// The public key.
-    #[must_use]
-    pub fn verifying_key(&self) -> VerifyingKey<P> {
-        *self.public
-    }
-
-    /// Signs `message`, hedged: with the operating system's randomness, and safe should that be bad
-    /// (FIPS 204, Algorithm 2 (ML-DSA.Sign)).
-    ///
-    /// # Errors
-    ///
-    /// [`RngError`](crate::RngError) if the operating system gives none; then nothing is signed.
-    #[cfg(feature = "getrandom")]
-    pub fn sign<'m>(&self, message: impl Into<Message<'m>>) -> Result<P::Signature, crate::RngError> {
-        Ok(self.sign_with_rnd(crate::rng::system()?.expose(), message))
-    }
-
-    /// Signs `message`, hedged, with randomness from `rng`.
-    ///
-    /// # Errors
-    ///
-    /// What `rng` reports; then nothing is signed.
-    pub fn sign_with<'m, R: TryCryptoRng + ?Sized>(
-        &self,
-        rng: &mut R,
-        message: impl Into<Message<'m>>,
-    ) -> Result<P::Signature, R::Error> {
-        Ok(self.sign_with_rnd(draw(rng)?.expose(), message))
-    }
-
-    /// Signs `message` without randomness: the same message gives the same signature.
-    #[must_use]
-    pub fn sign_deterministic<'m>(&self, message: impl Into<Message<'m>>) -> P::Signature {
-        self.sign_with_rnd(&[0; 32], message)
-    }
-
-    /// Signs `message` with the randomness `rnd` (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal)).
-    #[must_use]
-    pub fn sign_with_rnd<'m>(&self, rnd: &[u8; 32], message: impl Into<Message<'m>>) -> P::Signature {
-        let mut signature = P::Signature::zeroed();
-        self.sign_guarded(message.into(), rnd, signature.as_mut());
-        signature
-    }
-
-    #[inline(never)]
-    pub(super) fn sign_guarded(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]) {
-        let mu = message.representative(&self.tr);
-        scrubbed::<P, 11_008, 12_032, 13_824, _>(|| self.sign_mu(&mu, rnd, signature));
+        *self.public = pk;
     }
 
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
         dsa::sign::<P, _>(self, mu, rnd, signature, &mut |_| ());
     }
+}
 
-    /// Starts μ of a message of any size, for [`Message::mu`].
+impl<P: PreparedSet> SigningKey<P> {
+    /// Reads a private key in the standard's encoding, 2560, 4032 or 4896 bytes (FIPS 204, Algorithm 25 (skDecode)), of any
+    /// origin. It has no seed, which cannot be found again from it.
+    ///
+    /// t is computed again, so a key whose parts do not belong together is refused.
     ///
     /// # Errors
     ///
-    /// [`ContextTooLong`] if the context has more than 255 bytes.
-    pub fn mu_hasher(&self, context: &[u8]) -> Result<MuHasher, ContextTooLong> {
-        MuHasher::new(&self.tr, context)
+    /// [`SigningKeyError`] if the length is wrong, if a coefficient of s1 or s2 is out of its range, or if t0 or the
+    /// hash of the public key does not follow from the rest.
+    pub fn from_encoded(bytes: &[u8]) -> Result<Self, SigningKeyError> {
+        let expected = P::SigningKeyBytes::LEN;
+        if bytes.len() != expected {
+            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
+        }
+        let mut key = Private::empty();
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_bytes(bytes))?;
+        Ok(Self { form: key })
+    }
+
+    /// The key in the standard's encoding (FIPS 204, Algorithm 24 (skEncode)), for libraries that know no
+    /// seeds. To store a key, prefer its seed.
+    #[must_use]
+    pub fn to_encoded(&self) -> Secret<Vec<u8>> {
+        Secret::new(self.form.sk.expose().clone())
+    }
+}
+
+impl<P: ParameterSet> SigningKey<P> {
+    /// Both keys of the seed ξ in the standard's encodings, at once: for keys that are stored, and used later.
+    ///
+    /// As [`from_seed`](Self::from_seed), [`to_encoded`](Self::to_encoded) and
+    /// [`verifying_key`](Self::verifying_key), with less on the heap: 24, 31 or 43 KiB. `sk` is secret, and the caller's to
+    /// wipe.
+    ///
+    /// ```
+    /// use gambeson::mldsa::{SigningKey, MlDsa44};
+    ///
+    /// let (mut sk, mut vk) = ([0; 2560], [0; 1312]);
+    /// SigningKey::<MlDsa44>::encoded_from_seed(&[7; 32], &mut sk, &mut vk);
+    ///
+    /// let key = SigningKey::<MlDsa44>::from_encoded(&sk)?;
+    /// assert_eq!(key.verifying_key().as_bytes(), &vk);
+    /// # Ok::<(), gambeson::mldsa::SigningKeyError>(())
+    /// ```
+    ///
+    /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal).
+    pub fn encoded_from_seed(seed: &[u8; 32], sk: &mut P::SigningKeyBytes, vk: &mut P::VerifyingKeyBytes) {
+        let mut a = polynomials(KEPT * P::L);
+        let mut s = Secret::new(polynomials(P::L + P::K));
+        scrubbed::<P, 11_392, 12_032, 12_672, _>(|| {
+            generate_encoded::<P>(seed, &mut a, s.expose_mut(), sk.as_mut(), vk);
+        });
     }
 }
 
@@ -492,7 +394,7 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
     }
 }
 
-/// A challenge for products with what an expanded key remembers.
+/// A challenge for products with what a prepared key remembers.
 pub(super) struct Challenge {
     /// Of c, and of -c.
     places: [Places; 2],
@@ -500,7 +402,7 @@ pub(super) struct Challenge {
     c_hat: Poly,
 }
 
-impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
+impl<P: ParameterSet> SigningForm for Private<P> {
     type Masks<'a> = MaskBatch<'a>;
 
     type Challenge = Challenge;
@@ -555,7 +457,7 @@ impl<P: ParameterSet> SigningForm for ExpandedSigningKey<P> {
     }
 }
 
-impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
+impl<P: ParameterSet> Drop for Private<P> {
     fn drop(&mut self) {
         // The matrix is public.
         self.polynomials[P::K * P::L..].iter_mut().for_each(Zeroize::zeroize);
@@ -563,10 +465,10 @@ impl<P: ParameterSet> Drop for ExpandedSigningKey<P> {
     }
 }
 
-impl<P: ParameterSet> zeroize::ZeroizeOnDrop for ExpandedSigningKey<P> {}
+impl<P: ParameterSet> zeroize::ZeroizeOnDrop for Private<P> {}
 
-impl<P: ParameterSet> fmt::Debug for ExpandedSigningKey<P> {
+impl<P: ParameterSet> fmt::Debug for Private<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ExpandedSigningKey<{}>([redacted])", P::NAME)
+        write!(f, "Private<{}>([redacted])", P::NAME)
     }
 }

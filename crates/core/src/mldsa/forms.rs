@@ -1,0 +1,54 @@
+//! The forms of keys: what they hold beside their bytes. The parameter set selects them.
+
+use super::VerifyingKey;
+use super::compact::PublicKey;
+use super::keys::InvalidSignature;
+use super::message::Message;
+use super::params::ParameterSet;
+use crate::secret::Secret;
+
+/// What a verifying key holds beside its bytes.
+pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
+    /// The form of a key that was not used yet.
+    const NEW: Self;
+
+    /// Verifies with the key `vk`, whose form this is.
+    fn verify(
+        &self,
+        vk: PublicKey<'_>,
+        message: &Message<'_>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature>;
+
+    /// The hash tr of the key `vk`.
+    fn tr(&self, vk: PublicKey<'_>) -> [u8; 64] {
+        vk.tr()
+    }
+
+    /// Makes now what later verifications with the key `vk` need.
+    fn prepare(&self, _vk: PublicKey<'_>) {}
+}
+
+/// A signing key.
+pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
+    /// The key of the seed ξ.
+    fn from_seed(seed: &[u8; 32]) -> Self;
+
+    /// The same, and its verifying key to `vk`.
+    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self;
+
+    /// The seed ξ, unless the key was imported without it.
+    fn seed(&self) -> Option<&Secret<[u8; 32]>>;
+
+    /// The hash tr of the verifying key.
+    fn tr(&self) -> &[u8; 64];
+
+    /// The verifying key.
+    fn verifying_key(&self) -> VerifyingKey<P>;
+
+    /// The bytes of the verifying key.
+    fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes);
+
+    /// Signs `message` with the randomness `rnd`.
+    fn sign(&self, message: Message<'_>, rnd: &[u8; 32], signature: &mut [u8]);
+}
