@@ -13,7 +13,7 @@ use crate::console::{Console, duration, grouped};
 use crate::error::{Error, Status};
 use crate::files;
 use crate::unfinished::Unfinished;
-use gambeson::mldsa::{ExpandedSigningKey, MlDsa65, VerifyingKey};
+use gambeson::mldsa::{MlDsa65, SigningKey, VerifyingKey};
 use gambeson_age::{Format, Identity};
 use serde_json::json;
 use std::fs::{self, File, OpenOptions};
@@ -41,7 +41,7 @@ pub(crate) fn demo(console: Console, options: &Demo) -> Result<Status, Error> {
     let mut show = Show { console, well: true };
 
     let alice = show.makes("Alice makes an ML-DSA-65 key", || {
-        let key = ExpandedSigningKey::<MlDsa65>::generate().map_err(Error::randomness)?;
+        let key = SigningKey::<MlDsa65>::generate().map_err(Error::randomness)?;
         Ok((
             format!("public key {} bytes, seed 32", grouped(key.verifying_key().as_bytes().len() as u64)),
             key,

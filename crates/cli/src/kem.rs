@@ -6,7 +6,7 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access, is_stream};
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
 use gambeson::Bytes;
-use gambeson::mlkem::{EncapsulationKey, ExpandedDecapsulationKey, ParameterSet, SharedSecret};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, ParameterSet, SharedSecret};
 use gambeson_hybrid::xwing;
 use gambeson_pki as pki;
 use serde_json::json;
@@ -92,10 +92,7 @@ fn encapsulate<P: ParameterSet>(key: &EncapsulationKey<P>) -> Result<(Vec<u8>, S
 }
 
 /// The secret, or the length that the ciphertext should have.
-fn decapsulate<P: ParameterSet>(
-    key: &ExpandedDecapsulationKey<P>,
-    ciphertext: &[u8],
-) -> Result<SharedSecret, usize> {
+fn decapsulate<P: ParameterSet>(key: &DecapsulationKey<P>, ciphertext: &[u8]) -> Result<SharedSecret, usize> {
     let ciphertext = P::Ciphertext::try_from(ciphertext).map_err(|_| P::Ciphertext::LEN)?;
     Ok(key.decapsulate(&ciphertext))
 }

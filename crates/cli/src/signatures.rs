@@ -6,7 +6,7 @@ use crate::console::{Console, counted};
 use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, is_stream};
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
-use gambeson::mldsa::{ContextTooLong, ExpandedSigningKey, Message, MuHasher, ParameterSet, VerifyingKey};
+use gambeson::mldsa::{ContextTooLong, Message, MuHasher, ParameterSet, SigningKey, VerifyingKey};
 use gambeson_pki as pki;
 use serde_json::json;
 use std::path::Path;
@@ -214,7 +214,7 @@ struct Signing<'a> {
 
 impl Signing<'_> {
     /// The signature, and the length of the file.
-    fn sign<P: ParameterSet>(&self, key: &ExpandedSigningKey<P>) -> Result<(Vec<u8>, u64), Error> {
+    fn sign<P: ParameterSet>(&self, key: &SigningKey<P>) -> Result<(Vec<u8>, u64), Error> {
         let (mu, bytes) = mu(self.console, self.file, key.mu_hasher(self.context))?;
         let signature = if self.deterministic {
             key.sign_deterministic(Message::mu(&mu))

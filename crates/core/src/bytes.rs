@@ -32,6 +32,9 @@ pub trait Bytes:
 
     /// `LEN` zero bytes.
     fn zeroed() -> Self;
+
+    /// The bytes where they are, if there are `LEN` of them.
+    fn from_ref(bytes: &[u8]) -> Option<&Self>;
 }
 
 impl<const N: usize> Bytes for [u8; N] {
@@ -39,5 +42,9 @@ impl<const N: usize> Bytes for [u8; N] {
 
     fn zeroed() -> Self {
         [0; N]
+    }
+
+    fn from_ref(bytes: &[u8]) -> Option<&Self> {
+        bytes.try_into().ok()
     }
 }

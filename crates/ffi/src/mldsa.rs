@@ -2,12 +2,12 @@
 #![expect(unsafe_code, reason = "the calls come from C")]
 
 #[cfg(feature = "std")]
-use gambeson::mldsa::ExpandedSigningKey;
+use gambeson::mldsa::PreparedSet;
 use gambeson::mldsa::{
-    Digest, ExpandedKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey,
+    Digest, SigningKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey,
     VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
 use crate::border::{Border, Held, Key, door};
 use crate::error::gambeson_error;
@@ -54,7 +54,7 @@ where
 #[cfg(feature = "std")]
 pub fn keypair<P: ParameterSet>(border: &Border, vk: *mut u8, sk: *mut u8, source: Source<'_>) -> Outcome {
     let (vk, sk) = (border.write(vk)?, border.write(sk)?);
-    ExpandedSigningKey::<P>::expanded_bytes_from_seed(source.draw()?.expose(), sk, vk);
+    SigningKey::<P>::encoded_from_seed(source.draw()?.expose(), sk, vk);
     Ok(())
 }
 
@@ -104,36 +104,36 @@ pub fn sign_borrowed<P: ParameterSet>(
     message: Message<'_>,
     source: Source<'_>,
 ) -> Outcome {
-    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
-    let key = ExpandedKeyRef::<P>::borrowed(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    let key = SigningKeyRef::<P>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     key.sign_with_rnd_into(source.draw()?.expose(), message, signature);
     Ok(())
 }
 
 /// Checks the coefficients of such a key.
-pub fn check_borrowed<P: ParameterSet>(sk: &P::ExpandedKeyBytes) -> Outcome {
-    ExpandedKeyRef::<P>::borrowed(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
+pub fn check_borrowed<P: ParameterSet>(sk: &P::SigningKeyBytes) -> Outcome {
+    SigningKeyRef::<P>::from_ref(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
 }
 
 /// Checks all of such a key.
 #[cfg(feature = "std")]
-pub fn check_encoded<P: ParameterSet>(sk: &P::ExpandedKeyBytes) -> Outcome {
-    ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
+pub fn check_encoded<P: PreparedSet>(sk: &P::SigningKeyBytes) -> Outcome {
+    SigningKey::<P>::from_encoded(sk.as_ref()).map(drop).map_err(|_| gambeson_error::Key)
 }
 
 /// Signs with a key in the form of FIPS 204, of which all is checked, on the heap.
 #[cfg(feature = "std")]
-pub fn sign_encoded<P: ParameterSet>(
+pub fn sign_encoded<P: PreparedSet>(
     border: &Border,
     (sk, sk_len): (*const u8, usize),
     signature: *mut u8,
     message: Message<'_>,
     source: Source<'_>,
 ) -> Outcome {
-    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
-    let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    let key = SigningKey::<P>::from_encoded(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     *signature = key.sign_with_rnd(source.draw()?.expose(), message);
     Ok(())
 }
@@ -169,10 +169,10 @@ pub fn sign_borrowed_in<P: ParameterSet, W>(
 where
     Workspace<P>: Key<Object = W>,
 {
-    let sk = border.read_exactly::<P::ExpandedKeyBytes>(sk, sk_len)?;
+    let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let (signature, rnd) = (border.write(signature)?, border.read(rnd)?);
     let workspace = Workspace::at(border.place(workspace)?);
-    let key = ExpandedKeyRef::<Small<P>>::borrowed(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    let key = SigningKeyRef::<Small<P>>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     key.sign_with_rnd_in(rnd, message, signature, workspace);
     Ok(())
 }
@@ -191,7 +191,7 @@ where
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
     let workspace = Workspace::at(border.place(workspace)?);
-    let verdict = VerifyingKeyRef::<Small<P>>::borrowed(vk).verify_in(message, signature.as_ref(), workspace);
+    let verdict = VerifyingKeyRef::<Small<P>>::from_ref(vk).verify_in(message, signature.as_ref(), workspace);
     verdict.map_err(|_| gambeson_error::Signature)
 }
 
@@ -204,7 +204,7 @@ pub fn verify<P: ParameterSet>(
 ) -> Outcome {
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
-    let verdict = VerifyingKeyRef::<P>::borrowed(vk).verify(message, signature.as_ref());
+    let verdict = VerifyingKeyRef::<P>::from_ref(vk).verify(message, signature.as_ref());
     verdict.map_err(|_| gambeson_error::Signature)
 }
 
@@ -238,7 +238,7 @@ door! {
 }
 
 macro_rules! mldsa {
-    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
+    ($module:ident, $set:ty, $held:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
         #[doc = concat!(" A private key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
@@ -249,12 +249,12 @@ macro_rules! mldsa {
         }
 
         // SAFETY: asserted below; a `SigningKey` is a seed and a hash.
-        unsafe impl Key for SigningKey<$set> {
+        unsafe impl Key for SigningKey<$held> {
             type Object = $key;
         }
 
         const _: () = {
-            assert!(size_of::<SigningKey<$set>>() == 96 && align_of::<SigningKey<$set>>() == 1);
+            assert!(size_of::<SigningKey<$held>>() == 96 && align_of::<SigningKey<$held>>() == 1);
         };
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -271,7 +271,7 @@ macro_rules! mldsa {
                 /// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_generate" => key_generate(key: *mut $key, vk: *mut u8), |border| {
-                    make::<$set, _>(border, key, vk, Source::System)
+                    make::<$held, _>(border, key, vk, Source::System)
                 }
             }
 
@@ -281,7 +281,7 @@ macro_rules! mldsa {
                 /// Errors: NULL, OVERLAP, RANDOM.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_generate_with" => key_generate_with(key: *mut $key, vk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
-                    make::<$set, _>(border, key, vk, Source::Caller(fill, fill_ctx))
+                    make::<$held, _>(border, key, vk, Source::Caller(fill, fill_ctx))
                 }
             }
 
@@ -291,7 +291,7 @@ macro_rules! mldsa {
                 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES], [seed; GAMBESON_MLDSA_SEED_BYTES]]")]
                 $name "_key_from_seed" => key_from_seed(key: *mut $key, vk: *mut u8, seed: *const u8), |border| {
-                    make::<$set, _>(border, key, vk, Source::Given(border.read::<[u8; 32]>(seed)?))
+                    make::<$held, _>(border, key, vk, Source::Given(border.read::<[u8; 32]>(seed)?))
                 }
             }
 
@@ -301,8 +301,8 @@ macro_rules! mldsa {
                 /// Errors: NULL, OVERLAP.
                 /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLDSA_SEED_BYTES]]
                 $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
-                    let key = border.key::<SigningKey<$set>>(key)?;
-                    *border.write(seed)? = *key.seed().expose();
+                    let key = border.key::<SigningKey<$held>>(key)?;
+                    *border.write(seed)? = *key.seed().ok_or(gambeson_error::Key)?.expose();
                     Ok(())
                 }
             }
@@ -313,7 +313,7 @@ macro_rules! mldsa {
                 /// Errors: NULL, OVERLAP.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[vk; GAMBESON_", $sizes, "_VK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, vk: *mut u8), |border| {
-                    let key = border.key::<SigningKey<$set>>(key)?;
+                    let key = border.key::<SigningKey<$held>>(key)?;
                     key.verifying_key_into(border.write(vk)?);
                     Ok(())
                 }
@@ -330,7 +330,7 @@ macro_rules! mldsa {
                     context: *const u8, context_len: usize
                 ), |border| {
                     let message = pure(border, (message, message_len), (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::System)
+                    super::sign::<$held, _>(border, key, signature, message, Source::System)
                 }
             }
 
@@ -344,7 +344,7 @@ macro_rules! mldsa {
                     context: *const u8, context_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void
                 ), |border| {
                     let message = pure(border, (message, message_len), (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
                 }
             }
 
@@ -359,7 +359,7 @@ macro_rules! mldsa {
                     context: *const u8, context_len: usize, rnd: *const u8
                 ), |border| {
                     let message = pure(border, (message, message_len), (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
                 }
             }
 
@@ -369,7 +369,7 @@ macro_rules! mldsa {
                 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[signature; GAMBESON_", $sizes, "_SIGNATURE_BYTES], [mu; GAMBESON_MLDSA_MU_BYTES]]")]
                 $name "_key_sign_mu" => key_sign_mu(key: *const $key, signature: *mut u8, mu: *const u8), |border| {
-                    super::sign::<$set, _>(border, key, signature, Message::mu(border.read(mu)?), Source::System)
+                    super::sign::<$held, _>(border, key, signature, Message::mu(border.read(mu)?), Source::System)
                 }
             }
 
@@ -382,7 +382,7 @@ macro_rules! mldsa {
                     key: *const $key, signature: *mut u8, mu: *const u8, fill: gambeson_fill, fill_ctx: *mut c_void
                 ), |border| {
                     let message = Message::mu(border.read(mu)?);
-                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
                 }
             }
 
@@ -395,7 +395,7 @@ macro_rules! mldsa {
                     key: *const $key, signature: *mut u8, mu: *const u8, rnd: *const u8
                 ), |border| {
                     let message = Message::mu(border.read(mu)?);
-                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
                 }
             }
 
@@ -411,7 +411,7 @@ macro_rules! mldsa {
                 ), |border| {
                     let digest = digest_of(border, prehash, (digest, digest_len))?;
                     let message = prehashed(border, &digest, (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::System)
+                    super::sign::<$held, _>(border, key, signature, message, Source::System)
                 }
             }
 
@@ -426,7 +426,7 @@ macro_rules! mldsa {
                 ), |border| {
                     let digest = digest_of(border, prehash, (digest, digest_len))?;
                     let message = prehashed(border, &digest, (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Caller(fill, fill_ctx))
                 }
             }
 
@@ -441,7 +441,7 @@ macro_rules! mldsa {
                 ), |border| {
                     let digest = digest_of(border, prehash, (digest, digest_len))?;
                     let message = prehashed(border, &digest, (context, context_len))?;
-                    super::sign::<$set, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
+                    super::sign::<$held, _>(border, key, signature, message, Source::Given(border.read::<[u8; 32]>(rnd)?))
                 }
             }
 
@@ -494,7 +494,7 @@ macro_rules! mldsa {
                 ), |border| {
                     let vk = border.read_exactly(vk, vk_len)?;
                     let context = border.read_slice(context, context_len)?;
-                    let hasher = VerifyingKeyRef::<$set>::borrowed(vk).mu_hasher(context);
+                    let hasher = VerifyingKeyRef::<$set>::from_ref(vk).mu_hasher(context);
                     border.context(hash)?.put(hasher.map_err(|_| gambeson_error::Context)?);
                     Ok(())
                 }
@@ -520,7 +520,7 @@ macro_rules! mldsa_encoded {
                 /// FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
                 #[doc = concat!("cbindgen:prefix=", $prefix)]
                 $name "_check_sk" => check_sk(sk: *const u8, sk_len: usize), |border| {
-                    let sk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(sk, sk_len)?;
+                    let sk = border.read_exactly::<<$set as ParameterSet>::SigningKeyBytes>(sk, sk_len)?;
                     $check::<$set>(sk)
                 }
             }
@@ -844,15 +844,15 @@ macro_rules! sizes {
     ($set:ty, $vk:ident, $sk:ident, $signature:ident) => {
         const _: () = {
             assert!(<$set as ParameterSet>::VerifyingKeyBytes::LEN == crate::sizes::$vk);
-            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$sk);
+            assert!(<$set as ParameterSet>::SigningKeyBytes::LEN == crate::sizes::$sk);
             assert!(<$set as ParameterSet>::Signature::LEN == crate::sizes::$signature);
         };
     };
 }
 
-mldsa! { mldsa44, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", gambeson_mldsa44_key }
-mldsa! { mldsa65, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", gambeson_mldsa65_key }
-mldsa! { mldsa87, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", gambeson_mldsa87_key }
+mldsa! { mldsa44, MlDsa44, Compact<MlDsa44>, "ML-DSA-44", "mldsa44", "MLDSA44", gambeson_mldsa44_key }
+mldsa! { mldsa65, MlDsa65, Compact<MlDsa65>, "ML-DSA-65", "mldsa65", "MLDSA65", gambeson_mldsa65_key }
+mldsa! { mldsa87, MlDsa87, Compact<MlDsa87>, "ML-DSA-87", "mldsa87", "MLDSA87", gambeson_mldsa87_key }
 #[cfg(feature = "std")]
 mldsa_hosted! { mldsa44_hosted, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44" }
 #[cfg(feature = "std")]
@@ -865,9 +865,9 @@ mldsa_encoded! { mldsa44_encoded, MlDsa44, "ML-DSA-44", "mldsa44", "MLDSA44", "G
 mldsa_encoded! { mldsa65_encoded, MlDsa65, "ML-DSA-65", "mldsa65", "MLDSA65", "GAMBESON_HOSTED", sign_encoded, check_encoded, " whose parts belong together" }
 #[cfg(feature = "std")]
 mldsa_encoded! { mldsa87_encoded, MlDsa87, "ML-DSA-87", "mldsa87", "MLDSA87", "GAMBESON_HOSTED", sign_encoded, check_encoded, " whose parts belong together" }
-mldsa! { small_mldsa44, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", gambeson_small_mldsa44_key }
-mldsa! { small_mldsa65, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", gambeson_small_mldsa65_key }
-mldsa! { small_mldsa87, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", gambeson_small_mldsa87_key }
+mldsa! { small_mldsa44, Small<MlDsa44>, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", gambeson_small_mldsa44_key }
+mldsa! { small_mldsa65, Small<MlDsa65>, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", gambeson_small_mldsa65_key }
+mldsa! { small_mldsa87, Small<MlDsa87>, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", gambeson_small_mldsa87_key }
 mldsa_encoded! { small_mldsa44_encoded, Small<MlDsa44>, "ML-DSA-44 in the least memory", "small_mldsa44", "MLDSA44", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
 mldsa_encoded! { small_mldsa65_encoded, Small<MlDsa65>, "ML-DSA-65 in the least memory", "small_mldsa65", "MLDSA65", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }
 mldsa_encoded! { small_mldsa87_encoded, Small<MlDsa87>, "ML-DSA-87 in the least memory", "small_mldsa87", "MLDSA87", "GAMBESON_API", sign_borrowed, check_borrowed, ": of s1 and s2 every coefficient; t0 and tr are not made again" }

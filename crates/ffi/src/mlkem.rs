@@ -1,12 +1,10 @@
 //! ML-KEM: what a call does, for every set; and the calls, set by set.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
-#[cfg(feature = "std")]
-use gambeson::mlkem::ExpandedDecapsulationKey;
 use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
 use crate::border::{Border, Key, door};
 use crate::error::gambeson_error;
@@ -39,7 +37,7 @@ pub fn encapsulate<P: ParameterSet>(
     let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
     let c = border.write::<P::Ciphertext>(c)?;
     let shared = border.write_secret(shared)?;
-    let ek = EncapsulationKeyRef::<P>::borrowed(ek).map_err(|_| gambeson_error::Key)?;
+    let ek = EncapsulationKeyRef::<P>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
     ek.encapsulate_deterministic_into(source.draw()?.expose(), c, shared);
     Ok(())
 }
@@ -67,11 +65,11 @@ where
 pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, source: Source<'_>) -> Outcome {
     /// In a frame of its own, which is large: the seed's would lie below what is scrubbed.
     #[inline(never)]
-    fn work<P: ParameterSet>(seed: &[u8; 64], dk: &mut P::ExpandedKeyBytes) {
-        ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(seed, dk);
+    fn work<P: ParameterSet>(seed: &[u8; 64], dk: &mut P::DecapsulationKeyBytes) {
+        DecapsulationKey::<P>::encoded_from_seed(seed, dk);
     }
     let ek = border.write::<P::EncapsulationKeyBytes>(ek)?.as_mut();
-    let dk = border.write::<P::ExpandedKeyBytes>(dk)?;
+    let dk = border.write::<P::DecapsulationKeyBytes>(dk)?;
     work::<P>(source.draw()?.expose(), dk);
     // ek stands after dk_PKE, which is as long as its t̂.
     ek.copy_from_slice(&dk.as_ref()[ek.len() - 32..][..ek.len()]);
@@ -79,7 +77,7 @@ pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, sourc
 }
 
 macro_rules! mlkem {
-    ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
+    ($module:ident, $set:ty, $held:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
         #[doc = concat!(" A decapsulation key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
         /// may be copied; to be wiped.
         #[repr(C)]
@@ -90,12 +88,12 @@ macro_rules! mlkem {
         }
 
         // SAFETY: asserted below; a `DecapsulationKey` is a seed and a hash.
-        unsafe impl Key for DecapsulationKey<$set> {
+        unsafe impl Key for DecapsulationKey<$held> {
             type Object = $key;
         }
 
         const _: () = {
-            assert!(size_of::<DecapsulationKey<$set>>() == 96 && align_of::<DecapsulationKey<$set>>() == 1);
+            assert!(size_of::<DecapsulationKey<$held>>() == 96 && align_of::<DecapsulationKey<$held>>() == 1);
         };
 
         #[doc = concat!("Calls of ", $text, ".")]
@@ -112,7 +110,7 @@ macro_rules! mlkem {
                 /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_generate" => key_generate(key: *mut $key, ek: *mut u8), |border| {
-                    make::<$set, _>(border, key, ek, Source::System)
+                    make::<$held, _>(border, key, ek, Source::System)
                 }
             }
 
@@ -122,7 +120,7 @@ macro_rules! mlkem {
                 /// Errors: NULL, OVERLAP, RANDOM.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_generate_with" => key_generate_with(key: *mut $key, ek: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
-                    make::<$set, _>(border, key, ek, Source::Caller(fill, fill_ctx))
+                    make::<$held, _>(border, key, ek, Source::Caller(fill, fill_ctx))
                 }
             }
 
@@ -132,7 +130,7 @@ macro_rules! mlkem {
                 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
                 $name "_key_from_seed" => key_from_seed(key: *mut $key, ek: *mut u8, seed: *const u8), |border| {
-                    make::<$set, _>(border, key, ek, Source::Given(border.read::<[u8; 64]>(seed)?))
+                    make::<$held, _>(border, key, ek, Source::Given(border.read::<[u8; 64]>(seed)?))
                 }
             }
 
@@ -142,8 +140,8 @@ macro_rules! mlkem {
                 /// Errors: NULL, OVERLAP.
                 /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLKEM_SEED_BYTES]]
                 $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
-                    let key = border.key::<DecapsulationKey<$set>>(key)?;
-                    *border.write(seed)? = *key.seed().expose();
+                    let key = border.key::<DecapsulationKey<$held>>(key)?;
+                    *border.write(seed)? = *key.seed().ok_or(gambeson_error::Key)?.expose();
                     Ok(())
                 }
             }
@@ -154,7 +152,7 @@ macro_rules! mlkem {
                 /// Errors: NULL, OVERLAP.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
                 $name "_key_public" => key_public(key: *const $key, ek: *mut u8), |border| {
-                    let key = border.key::<DecapsulationKey<$set>>(key)?;
+                    let key = border.key::<DecapsulationKey<$held>>(key)?;
                     key.encapsulation_key_into(border.write(ek)?);
                     Ok(())
                 }
@@ -167,7 +165,7 @@ macro_rules! mlkem {
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 $name "_key_decapsulate" => key_decapsulate(key: *const $key, shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize), |border| {
-                    let key = border.key::<DecapsulationKey<$set>>(key)?;
+                    let key = border.key::<DecapsulationKey<$held>>(key)?;
                     let c = border.read_exactly(ciphertext, ciphertext_len)?;
                     key.decapsulate_into(c, border.write_secret(shared)?);
                     Ok(())
@@ -180,7 +178,7 @@ macro_rules! mlkem {
                 /// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
                 $name "_check_ek" => check_ek(ek: *const u8, ek_len: usize), |border| {
                     let ek = border.read_exactly(ek, ek_len)?;
-                    EncapsulationKeyRef::<$set>::borrowed(ek).map(drop).map_err(|_| gambeson_error::Key)
+                    EncapsulationKeyRef::<$set>::from_ref(ek).map(drop).map_err(|_| gambeson_error::Key)
                 }
             }
 
@@ -222,8 +220,8 @@ macro_rules! mlkem {
                 ///
                 /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
                 $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
-                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
-                    ExpandedKeyRef::<$set>::borrowed(dk).map(drop).map_err(|_| gambeson_error::Key)
+                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
+                    DecapsulationKeyRef::<$set>::from_ref(dk).map(drop).map_err(|_| gambeson_error::Key)
                 }
             }
 
@@ -234,9 +232,9 @@ macro_rules! mlkem {
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 $name "_decapsulate" => decapsulate(shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize), |border| {
                     let c = border.read_exactly(ciphertext, ciphertext_len)?;
-                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
+                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
                     let shared = border.write_secret(shared)?;
-                    let key = ExpandedKeyRef::<$set>::borrowed(dk).map_err(|_| gambeson_error::Key)?;
+                    let key = DecapsulationKeyRef::<$set>::from_ref(dk).map_err(|_| gambeson_error::Key)?;
                     key.decapsulate_into(c, shared);
                     Ok(())
                 }
@@ -320,7 +318,7 @@ macro_rules! mlkem_in_workspace {
                 ), |border| {
                     let (c, shared) = (border.write(ciphertext)?, border.write_secret(shared)?);
                     let (ek, m) = (border.read_exactly(ek, ek_len)?, border.read(coins)?);
-                    let ek = EncapsulationKeyRef::<Small<$set>>::borrowed(ek).map_err(|_| gambeson_error::Key)?;
+                    let ek = EncapsulationKeyRef::<Small<$set>>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
                     ek.encapsulate_deterministic_in(m, c, shared, Workspace::at(border.place(workspace)?));
                     Ok(())
                 }
@@ -335,10 +333,10 @@ macro_rules! mlkem_in_workspace {
                     shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize, workspace: *mut $workspace
                 ), |border| {
                     let c = border.read_exactly::<<$set as ParameterSet>::Ciphertext>(ciphertext, ciphertext_len)?;
-                    let dk = border.read_exactly::<<$set as ParameterSet>::ExpandedKeyBytes>(dk, dk_len)?;
+                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
                     let shared = border.write_secret(shared)?;
                     let workspace = Workspace::at(border.place::<Workspace<$set>>(workspace)?);
-                    let key = ExpandedKeyRef::<Small<$set>>::borrowed_in(dk, workspace).map_err(|_| gambeson_error::Key)?;
+                    let key = DecapsulationKeyRef::<Small<$set>>::from_ref_in(dk, workspace).map_err(|_| gambeson_error::Key)?;
                     key.decapsulate_in(c, shared, workspace);
                     Ok(())
                 }
@@ -399,24 +397,24 @@ macro_rules! sizes {
     ($set:ty, $ek:ident, $dk:ident, $c:ident) => {
         const _: () = {
             assert!(<$set as ParameterSet>::EncapsulationKeyBytes::LEN == crate::sizes::$ek);
-            assert!(<$set as ParameterSet>::ExpandedKeyBytes::LEN == crate::sizes::$dk);
+            assert!(<$set as ParameterSet>::DecapsulationKeyBytes::LEN == crate::sizes::$dk);
             assert!(<$set as ParameterSet>::Ciphertext::LEN == crate::sizes::$c);
         };
     };
 }
 
-mlkem! { mlkem512, MlKem512, "ML-KEM-512", "mlkem512", "MLKEM512", gambeson_mlkem512_key }
-mlkem! { mlkem768, MlKem768, "ML-KEM-768", "mlkem768", "MLKEM768", gambeson_mlkem768_key }
-mlkem! { mlkem1024, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1024", gambeson_mlkem1024_key }
+mlkem! { mlkem512, MlKem512, Compact<MlKem512>, "ML-KEM-512", "mlkem512", "MLKEM512", gambeson_mlkem512_key }
+mlkem! { mlkem768, MlKem768, Compact<MlKem768>, "ML-KEM-768", "mlkem768", "MLKEM768", gambeson_mlkem768_key }
+mlkem! { mlkem1024, MlKem1024, Compact<MlKem1024>, "ML-KEM-1024", "mlkem1024", "MLKEM1024", gambeson_mlkem1024_key }
 #[cfg(feature = "std")]
 mlkem_hosted! { mlkem512_hosted, MlKem512, "ML-KEM-512", "mlkem512", "MLKEM512" }
 #[cfg(feature = "std")]
 mlkem_hosted! { mlkem768_hosted, MlKem768, "ML-KEM-768", "mlkem768", "MLKEM768" }
 #[cfg(feature = "std")]
 mlkem_hosted! { mlkem1024_hosted, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1024" }
-mlkem! { small_mlkem512, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key }
-mlkem! { small_mlkem768, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key }
-mlkem! { small_mlkem1024, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key }
+mlkem! { small_mlkem512, Small<MlKem512>, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key }
+mlkem! { small_mlkem768, Small<MlKem768>, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key }
+mlkem! { small_mlkem1024, Small<MlKem1024>, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key }
 mlkem_in_workspace! { small_mlkem512_in, MlKem512, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key, gambeson_small_mlkem512_workspace, GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES }
 mlkem_in_workspace! { small_mlkem768_in, MlKem768, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key, gambeson_small_mlkem768_workspace, GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES }
 mlkem_in_workspace! { small_mlkem1024_in, MlKem1024, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key, gambeson_small_mlkem1024_workspace, GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES }

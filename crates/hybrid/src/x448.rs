@@ -84,7 +84,7 @@ impl SecretKey {
         let mut secret = Secret::new([0; 56]);
         let _guard = StackGuard::<DEPTH>;
         work(self.0.expose(), public, secret.expose_mut());
-        if equal(secret.expose(), &[0; 56]) { Err(NonContributory) } else { Ok(secret.hand_over()) }
+        if equal(secret.expose(), &[0; 56]) { Err(NonContributory) } else { Ok(secret.take()) }
     }
 }
 

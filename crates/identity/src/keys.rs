@@ -4,7 +4,7 @@ use crate::entropy::Hedge;
 use crate::error::bad;
 use crate::{Error, Reason, Result, encoding};
 use core::fmt;
-use gambeson::mldsa::{self, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::mldsa::{self, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 use serde_json::{Map, Value, json};
 
 /// A signature algorithm of this crate.
@@ -285,17 +285,17 @@ pub struct SigningKey {
 }
 
 enum Signing {
-    MlDsa44(ExpandedSigningKey<MlDsa44>),
-    MlDsa65(ExpandedSigningKey<MlDsa65>),
-    MlDsa87(ExpandedSigningKey<MlDsa87>),
+    MlDsa44(mldsa::SigningKey<MlDsa44>),
+    MlDsa65(mldsa::SigningKey<MlDsa65>),
+    MlDsa87(mldsa::SigningKey<MlDsa87>),
 }
 
 impl SigningKey {
     pub(crate) fn from_seed(algorithm: Algorithm, seed: &[u8; 32], hedge: Hedge) -> Self {
         let keys = match algorithm {
-            Algorithm::MlDsa44 => Signing::MlDsa44(ExpandedSigningKey::from_seed(seed)),
-            Algorithm::MlDsa65 => Signing::MlDsa65(ExpandedSigningKey::from_seed(seed)),
-            Algorithm::MlDsa87 => Signing::MlDsa87(ExpandedSigningKey::from_seed(seed)),
+            Algorithm::MlDsa44 => Signing::MlDsa44(mldsa::SigningKey::from_seed(seed)),
+            Algorithm::MlDsa65 => Signing::MlDsa65(mldsa::SigningKey::from_seed(seed)),
+            Algorithm::MlDsa87 => Signing::MlDsa87(mldsa::SigningKey::from_seed(seed)),
         };
         Self { keys, hedge }
     }

@@ -167,7 +167,7 @@ fn public<K: Kem>(key: &[u8]) -> Result<K::EncapsulationKey> {
 
 fn pair<K: Kem>(key: &K::DecapsulationKey) -> Result<Pair> {
     let (mut private, mut public) = (Zeroizing::new(vec![0; K::NSK]), vec![0; K::NPK]);
-    K::private_key(key, &mut private);
+    K::private_key(key, &mut private)?;
     K::public_key(key, &mut public);
     Ok((private, public))
 }

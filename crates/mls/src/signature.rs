@@ -4,7 +4,7 @@
 //! puts into PKCS#8; a public key is what RFC 9420 (§5.1.1) sends: raw, or the uncompressed point.
 
 use ::p256::ecdsa::signature::{Signer as _, Verifier as _};
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey};
 use gambeson::secret::WipedBox;
 use gambeson_hybrid::composite;
 use zeroize::Zeroizing;
@@ -60,9 +60,9 @@ impl Signature {
             Self::P256 => Key::P256(WipedBox::new(p256::key(private)?)),
             Self::P384 => Key::P384(WipedBox::new(p384::key(private)?)),
             Self::P521 => Key::P521(WipedBox::new(p521::key(private)?)),
-            Self::MlDsa44 => Key::MlDsa44(ExpandedSigningKey::from_seed(seed(private)?)),
-            Self::MlDsa65 => Key::MlDsa65(ExpandedSigningKey::from_seed(seed(private)?)),
-            Self::MlDsa87 => Key::MlDsa87(ExpandedSigningKey::from_seed(seed(private)?)),
+            Self::MlDsa44 => Key::MlDsa44(SigningKey::from_seed(seed(private)?)),
+            Self::MlDsa65 => Key::MlDsa65(SigningKey::from_seed(seed(private)?)),
+            Self::MlDsa87 => Key::MlDsa87(SigningKey::from_seed(seed(private)?)),
             Self::Composite(algorithm) => Key::Composite(WipedBox::new(composite_key(algorithm, private)?)),
         })
     }
@@ -124,9 +124,9 @@ pub(crate) enum Key {
     P256(WipedBox<::p256::ecdsa::SigningKey>),
     P384(WipedBox<::p384::ecdsa::SigningKey>),
     P521(WipedBox<::p521::ecdsa::SigningKey>),
-    MlDsa44(ExpandedSigningKey<MlDsa44>),
-    MlDsa65(ExpandedSigningKey<MlDsa65>),
-    MlDsa87(ExpandedSigningKey<MlDsa87>),
+    MlDsa44(SigningKey<MlDsa44>),
+    MlDsa65(SigningKey<MlDsa65>),
+    MlDsa87(SigningKey<MlDsa87>),
     Composite(WipedBox<composite::SigningKey>),
 }
 
@@ -197,32 +197,22 @@ const fn ml_dsa_public_len<P: ParameterSet>() -> usize {
     <P::VerifyingKeyBytes as gambeson::Bytes>::LEN
 }
 
-fn ml_dsa_sign<P: ParameterSet>(
-    key: &ExpandedSigningKey<P>,
-    message: &[u8],
-    random: &Random,
-) -> Result<Vec<u8>> {
+fn ml_dsa_sign<P: ParameterSet>(key: &SigningKey<P>, message: &[u8], random: &Random) -> Result<Vec<u8>> {
     Ok(key.sign_with(&mut &*random, message).map_err(|_| Error::Random)?.as_ref().to_vec())
 }
 
-fn ml_dsa_verify<P: ParameterSet>(public: &[u8], message: &[u8], signature: &[u8]) -> Result<()>
-where
-    mldsa::VerifyingKey<P>: for<'a> TryFrom<&'a [u8]>,
-{
-    let key = mldsa::VerifyingKey::<P>::try_from(public)
+fn ml_dsa_verify<P: ParameterSet>(public: &[u8], message: &[u8], signature: &[u8]) -> Result<()> {
+    let key = mldsa::VerifyingKeyRef::<P>::try_from(public)
         .map_err(|_| length("a public key", ml_dsa_public_len::<P>(), public))?;
     key.verify(message, signature).map_err(|_| Error::Signature)
 }
 
-fn ml_dsa_verify_many<P: ParameterSet>(items: &[(&[u8], &[u8], &[u8])]) -> Vec<bool>
-where
-    mldsa::VerifyingKey<P>: for<'a> TryFrom<&'a [u8]>,
-{
-    let keys: Vec<_> = items.iter().map(|(key, ..)| mldsa::VerifyingKey::<P>::try_from(key).ok()).collect();
+fn ml_dsa_verify_many<P: ParameterSet>(items: &[(&[u8], &[u8], &[u8])]) -> Vec<bool> {
+    let keys: Vec<_> = items.iter().map(|(key, ..)| mldsa::VerifyingKey::<P>::try_from(*key).ok()).collect();
     let of_keys = keys.iter().zip(items).filter_map(|(key, (_, message, signature))| {
         Some((key.as_ref()?, mldsa::Message::from(*message), *signature))
     });
-    let mut verdicts = mldsa::VerifyingKey::verify_many(&of_keys.collect::<Vec<_>>()).into_iter();
+    let mut verdicts = mldsa::verify_many(&of_keys.collect::<Vec<_>>()).into_iter();
     keys.iter().map(|key| key.is_some() && verdicts.next().is_some_and(|verdict| verdict.is_ok())).collect()
 }
 

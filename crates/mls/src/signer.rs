@@ -17,11 +17,11 @@ use crate::error::{Error, Result};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use gambeson::mldsa::{ExpandedSigningKey, MlDsa65};
+/// use gambeson::mldsa::{SigningKey, MlDsa65};
 /// use gambeson_mls::mls_rs_core::crypto::{CipherSuiteProvider, CryptoProvider};
 /// use gambeson_mls::{Error, Preset, Provider, Result, Signer};
 ///
-/// struct Leaf(ExpandedSigningKey<MlDsa65>, Vec<u8>);
+/// struct Leaf(SigningKey<MlDsa65>, Vec<u8>);
 ///
 /// impl Signer for Leaf {
 ///     fn public_key(&self) -> &[u8] {
@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 ///     }
 /// }
 ///
-/// let key = ExpandedSigningKey::<MlDsa65>::generate()?;
+/// let key = SigningKey::<MlDsa65>::generate()?;
 /// let public = key.verifying_key().as_bytes().to_vec();
 /// let provider = Provider::new(Preset::Default);
 /// let handle = provider.register_signer(Arc::new(Leaf(key, public)));

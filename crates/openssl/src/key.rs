@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use gambeson::Bytes;
-use gambeson::mldsa::{self, ExpandedSigningKey, Message, MuHasher, PreHasher, VerifyingKey};
-use gambeson::mlkem::{self, EncapsulationKey, ExpandedDecapsulationKey};
+use gambeson::mldsa::{self, Message, MuHasher, PreHasher, SigningKey, VerifyingKey};
+use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
 use gambeson_hybrid::composite::SignError;
 use gambeson_hybrid::{composite, kem};
 use gambeson_pki::{Algorithm, PrivateKey, PublicKey};
@@ -351,7 +351,7 @@ impl Hasher {
 }
 
 fn sign<P: mldsa::ParameterSet>(
-    key: &ExpandedSigningKey<P>,
+    key: &SigningKey<P>,
     mut mu: MuHasher,
     deterministic: bool,
 ) -> Result<Vec<u8>, Error> {
@@ -371,19 +371,19 @@ fn encapsulate<P: mlkem::ParameterSet>(
 ) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), Error> {
     let (ciphertext, secret) = match randomness {
         // A key share is used once: no expanded key is kept.
-        None => key.expand_and_encapsulate()?,
+        None => key.encapsulate()?,
         Some(m) => {
             let m = m.try_into().map_err(|_| {
                 Error::new(Reason::Parameter, format!("{} bytes of randomness, where 32 are needed", m.len()))
             })?;
-            key.expand_and_encapsulate_deterministic(m)
+            key.encapsulate_deterministic(m)
         }
     };
     Ok((ciphertext.as_ref().to_vec(), Zeroizing::new(secret.expose().to_vec())))
 }
 
 fn decapsulate<P: mlkem::ParameterSet>(
-    key: &ExpandedDecapsulationKey<P>,
+    key: &DecapsulationKey<P>,
     ciphertext: &[u8],
 ) -> Result<Zeroizing<Vec<u8>>, Error>
 where

@@ -3,8 +3,8 @@
 use der::asn1::{AnyRef, OctetStringRef};
 use der::{Decode, Encode, Reader, Tag, TagNumber, Tagged};
 use gambeson::Bytes;
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
-use gambeson::mlkem::{self, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::secret::equal;
 use zeroize::Zeroizing;
 
@@ -91,33 +91,33 @@ fn tlv(tag: Tag, values: &[&[u8]]) -> Zeroizing<Vec<u8>> {
     out
 }
 
-pub(crate) fn kem<P: mlkem::ParameterSet>(parts: &Parts<'_>) -> Result<ExpandedDecapsulationKey<P>, Error> {
+pub(crate) fn kem<P: mlkem::PreparedSet>(parts: &Parts<'_>) -> Result<DecapsulationKey<P>, Error> {
     let from_seed = |seed: &[u8]| {
         let error = Error::SeedLength { expected: 64, actual: seed.len() };
-        Ok::<_, Error>(ExpandedDecapsulationKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
+        Ok::<_, Error>(DecapsulationKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
     };
     Ok(match parts {
         Parts::Seed(seed) => from_seed(seed)?,
-        Parts::Expanded(bytes) => ExpandedDecapsulationKey::from_expanded_bytes(bytes)?,
+        Parts::Expanded(bytes) => DecapsulationKey::from_encoded(bytes)?,
         Parts::Both { seed, expanded } => {
             let key = from_seed(seed)?;
-            check_expanded(key.to_expanded_bytes().expose(), expanded)?;
+            check_expanded(key.to_encoded().expose(), expanded)?;
             key
         }
     })
 }
 
-pub(crate) fn dsa<P: mldsa::ParameterSet>(parts: &Parts<'_>) -> Result<ExpandedSigningKey<P>, Error> {
+pub(crate) fn dsa<P: mldsa::PreparedSet>(parts: &Parts<'_>) -> Result<SigningKey<P>, Error> {
     let from_seed = |seed: &[u8]| {
         let error = Error::SeedLength { expected: 32, actual: seed.len() };
-        Ok::<_, Error>(ExpandedSigningKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
+        Ok::<_, Error>(SigningKey::<P>::from_seed(seed.try_into().map_err(|_| error)?))
     };
     Ok(match parts {
         Parts::Seed(seed) => from_seed(seed)?,
-        Parts::Expanded(bytes) => ExpandedSigningKey::from_expanded_bytes(bytes)?,
+        Parts::Expanded(bytes) => SigningKey::from_encoded(bytes)?,
         Parts::Both { seed, expanded } => {
             let key = from_seed(seed)?;
-            check_expanded(key.to_expanded_bytes().expose().as_ref(), expanded)?;
+            check_expanded(key.to_encoded().expose().as_ref(), expanded)?;
             key
         }
     })
@@ -137,11 +137,11 @@ pub(crate) struct Lengths {
 /// Those of ML-KEM (FIPS 203, Table 3) and ML-DSA (FIPS 204, Table 2); `algorithm` is one of them.
 pub(crate) fn lengths(algorithm: Algorithm) -> Lengths {
     fn kem<P: mlkem::ParameterSet>() -> Lengths {
-        let (expanded, public) = (P::ExpandedKeyBytes::LEN, P::EncapsulationKeyBytes::LEN);
+        let (expanded, public) = (P::DecapsulationKeyBytes::LEN, P::EncapsulationKeyBytes::LEN);
         Lengths { seed: 64, expanded, public }
     }
     fn dsa<P: mldsa::ParameterSet>() -> Lengths {
-        let (expanded, public) = (P::ExpandedKeyBytes::LEN, P::VerifyingKeyBytes::LEN);
+        let (expanded, public) = (P::SigningKeyBytes::LEN, P::VerifyingKeyBytes::LEN);
         Lengths { seed: 32, expanded, public }
     }
     match algorithm {

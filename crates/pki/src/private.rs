@@ -6,8 +6,8 @@ use der::asn1::{AnyRef, OctetStringRef};
 use der::pem::LineEnding;
 use der::{Decode, Reader, SecretDocument, Tag, Tagged};
 use gambeson::RngError;
-use gambeson::mldsa::{ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
-use gambeson::mlkem::{ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
+use gambeson::mlkem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::secret::Secret;
 use gambeson_hybrid::{composite, kem as hybrid};
 use pkcs8::PrivateKeyInfoRef;
@@ -59,17 +59,17 @@ pub enum Form {
 #[non_exhaustive]
 pub enum PrivateKey {
     /// ML-KEM-512
-    MlKem512(ExpandedDecapsulationKey<MlKem512>),
+    MlKem512(DecapsulationKey<MlKem512>),
     /// ML-KEM-768
-    MlKem768(ExpandedDecapsulationKey<MlKem768>),
+    MlKem768(DecapsulationKey<MlKem768>),
     /// ML-KEM-1024
-    MlKem1024(ExpandedDecapsulationKey<MlKem1024>),
+    MlKem1024(DecapsulationKey<MlKem1024>),
     /// ML-DSA-44
-    MlDsa44(ExpandedSigningKey<MlDsa44>),
+    MlDsa44(SigningKey<MlDsa44>),
     /// ML-DSA-65
-    MlDsa65(ExpandedSigningKey<MlDsa65>),
+    MlDsa65(SigningKey<MlDsa65>),
     /// ML-DSA-87
-    MlDsa87(ExpandedSigningKey<MlDsa87>),
+    MlDsa87(SigningKey<MlDsa87>),
     /// A composite of ML-DSA and a curve
     Composite(Box<composite::SigningKey>),
     /// A composite of ML-KEM and a curve
@@ -179,12 +179,12 @@ impl PrivateKey {
     pub fn to_expanded_bytes(&self) -> Zeroizing<Vec<u8>> {
         guarded(|| {
             Zeroizing::new(match self {
-                Self::MlKem512(key) => key.to_expanded_bytes().expose().to_vec(),
-                Self::MlKem768(key) => key.to_expanded_bytes().expose().to_vec(),
-                Self::MlKem1024(key) => key.to_expanded_bytes().expose().to_vec(),
-                Self::MlDsa44(key) => key.to_expanded_bytes().expose().to_vec(),
-                Self::MlDsa65(key) => key.to_expanded_bytes().expose().to_vec(),
-                Self::MlDsa87(key) => key.to_expanded_bytes().expose().to_vec(),
+                Self::MlKem512(key) => key.to_encoded().expose().to_vec(),
+                Self::MlKem768(key) => key.to_encoded().expose().to_vec(),
+                Self::MlKem1024(key) => key.to_encoded().expose().to_vec(),
+                Self::MlDsa44(key) => key.to_encoded().expose().to_vec(),
+                Self::MlDsa65(key) => key.to_encoded().expose().to_vec(),
+                Self::MlDsa87(key) => key.to_encoded().expose().to_vec(),
                 Self::Composite(key) => key.expose_bytes().to_vec(),
                 Self::CompositeKem(key) => key.expose_bytes().to_vec(),
                 Self::Curve(key) => return key.to_inner(),

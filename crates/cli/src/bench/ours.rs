@@ -1,6 +1,7 @@
 //! The operations of this project, in both forms of keys.
 
 use super::{Case, LONG, Work};
+use gambeson::Compact;
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
@@ -27,39 +28,27 @@ pub(super) fn rotating<T: 'static>(make: impl Fn(u8) -> T, run: impl Fn(&T) + 's
     })
 }
 
-fn kem_keygen<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_keygen<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(seed::<64>, |seed| {
         let dk = mlkem::DecapsulationKey::<P>::from_seed(seed);
         black_box(dk.encapsulation_key());
     })
 }
 
-pub(super) fn kem_keygen_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
-    rotating(seed::<64>, |seed| {
-        let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(seed);
-        black_box(dk.encapsulation_key());
-    })
-}
-
-fn kem_encaps<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_encaps<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(
-        |i| (mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key(), seed(i)),
+        |i| {
+            let ek = mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key();
+            ek.prepare();
+            (ek, seed(i))
+        },
         |(ek, m)| {
             black_box(ek.encapsulate_deterministic(m));
         },
     )
 }
 
-pub(super) fn kem_encaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
-    rotating(
-        |i| (mlkem::DecapsulationKey::<P>::from_seed(&seed(i)).encapsulation_key().expand(), seed(i)),
-        |(ek, m)| {
-            black_box(ek.encapsulate_deterministic(m));
-        },
-    )
-}
-
-fn kem_decaps<P: mlkem::ParameterSet + 'static>() -> Work {
+pub(super) fn kem_decaps<P: mlkem::ParameterSet + 'static>() -> Work {
     rotating(
         |i| {
             let dk = mlkem::DecapsulationKey::<P>::from_seed(&seed(i));
@@ -72,29 +61,9 @@ fn kem_decaps<P: mlkem::ParameterSet + 'static>() -> Work {
     )
 }
 
-pub(super) fn kem_decaps_expanded<P: mlkem::ParameterSet + 'static>() -> Work {
-    rotating(
-        |i| {
-            let dk = mlkem::ExpandedDecapsulationKey::<P>::from_seed(&seed(i));
-            let (c, _) = dk.encapsulation_key().encapsulate_deterministic(&seed(i));
-            (dk, c)
-        },
-        |(dk, c)| {
-            black_box(dk.decapsulate(c));
-        },
-    )
-}
-
-fn dsa_keygen<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_keygen<P: mldsa::ParameterSet + 'static>() -> Work {
     rotating(seed::<32>, |seed| {
         let sk = mldsa::SigningKey::<P>::from_seed(seed);
-        black_box(sk.verifying_key());
-    })
-}
-
-pub(super) fn dsa_keygen_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
-    rotating(seed::<32>, |seed| {
-        let sk = mldsa::ExpandedSigningKey::<P>::from_seed(seed);
         black_box(sk.verifying_key());
     })
 }
@@ -110,7 +79,7 @@ fn counter() -> impl FnMut() -> [u8; 32] {
     }
 }
 
-fn dsa_sign<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_sign<P: mldsa::ParameterSet + 'static>() -> Work {
     let keys: Vec<_> = (0..ROTATION).map(|i| mldsa::SigningKey::<P>::from_seed(&seed(i))).collect();
     let (mut rnd, mut next) = (counter(), 0);
     Box::new(move || {
@@ -119,32 +88,13 @@ fn dsa_sign<P: mldsa::ParameterSet + 'static>() -> Work {
     })
 }
 
-pub(super) fn dsa_sign_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
-    let keys: Vec<_> = (0..ROTATION).map(|i| mldsa::ExpandedSigningKey::<P>::from_seed(&seed(i))).collect();
-    let (mut rnd, mut next) = (counter(), 0);
-    Box::new(move || {
-        next = (next + 1) % keys.len();
-        black_box(keys[next].sign_with_rnd(&rnd(), &[0; 32]));
-    })
-}
-
-fn dsa_verify<P: mldsa::ParameterSet + 'static>() -> Work {
+pub(super) fn dsa_verify<P: mldsa::ParameterSet + 'static>() -> Work {
     rotating(
         |i| {
             let sk = mldsa::SigningKey::<P>::from_seed(&seed(i));
-            (sk.verifying_key(), sk.sign_deterministic(&[0; 32]))
-        },
-        |(pk, signature)| {
-            let _ = black_box(pk.verify(&[0; 32], signature.as_ref()));
-        },
-    )
-}
-
-pub(super) fn dsa_verify_expanded<P: mldsa::ParameterSet + 'static>() -> Work {
-    rotating(
-        |i| {
-            let sk = mldsa::SigningKey::<P>::from_seed(&seed(i));
-            (sk.verifying_key().expand(), sk.sign_deterministic(&[0; 32]))
+            let pk = sk.verifying_key();
+            pk.prepare();
+            (pk, sk.sign_deterministic(&[0; 32]))
         },
         |(pk, signature)| {
             let _ = black_box(pk.verify(&[0; 32], signature.as_ref()));
@@ -215,22 +165,22 @@ pub(super) fn cases() -> Vec<Case> {
     }
     macro_rules! mlkem {
         ($($name:literal, $set:ty;)*) => {$(
-            case!($name, "keygen", "compact", mlkem::kernels, None, kem_keygen::<$set>);
-            case!($name, "keygen", "expanded", mlkem::kernels, None, kem_keygen_expanded::<$set>);
-            case!($name, "encaps", "compact", mlkem::kernels, None, kem_encaps::<$set>);
-            case!($name, "encaps", "expanded", mlkem::kernels, None, kem_encaps_expanded::<$set>);
-            case!($name, "decaps", "compact", mlkem::kernels, None, kem_decaps::<$set>);
-            case!($name, "decaps", "expanded", mlkem::kernels, None, kem_decaps_expanded::<$set>);
+            case!($name, "keygen", "compact", mlkem::kernels, None, kem_keygen::<Compact<$set>>);
+            case!($name, "keygen", "prepared", mlkem::kernels, None, kem_keygen::<$set>);
+            case!($name, "encaps", "compact", mlkem::kernels, None, kem_encaps::<Compact<$set>>);
+            case!($name, "encaps", "prepared", mlkem::kernels, None, kem_encaps::<$set>);
+            case!($name, "decaps", "compact", mlkem::kernels, None, kem_decaps::<Compact<$set>>);
+            case!($name, "decaps", "prepared", mlkem::kernels, None, kem_decaps::<$set>);
         )*};
     }
     macro_rules! mldsa {
         ($($name:literal, $set:ty;)*) => {$(
-            case!($name, "keygen", "compact", mldsa::kernels, None, dsa_keygen::<$set>);
-            case!($name, "keygen", "expanded", mldsa::kernels, None, dsa_keygen_expanded::<$set>);
-            case!($name, "sign", "compact", mldsa::kernels, None, dsa_sign::<$set>);
-            case!($name, "sign", "expanded", mldsa::kernels, None, dsa_sign_expanded::<$set>);
-            case!($name, "verify", "compact", mldsa::kernels, None, dsa_verify::<$set>);
-            case!($name, "verify", "expanded", mldsa::kernels, None, dsa_verify_expanded::<$set>);
+            case!($name, "keygen", "compact", mldsa::kernels, None, dsa_keygen::<Compact<$set>>);
+            case!($name, "keygen", "prepared", mldsa::kernels, None, dsa_keygen::<$set>);
+            case!($name, "sign", "compact", mldsa::kernels, None, dsa_sign::<Compact<$set>>);
+            case!($name, "sign", "prepared", mldsa::kernels, None, dsa_sign::<$set>);
+            case!($name, "verify", "compact", mldsa::kernels, None, dsa_verify::<Compact<$set>>);
+            case!($name, "verify", "prepared", mldsa::kernels, None, dsa_verify::<$set>);
         )*};
     }
     mlkem! { "ML-KEM-512", MlKem512; "ML-KEM-768", MlKem768; "ML-KEM-1024", MlKem1024; }

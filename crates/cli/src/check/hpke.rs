@@ -38,7 +38,7 @@ fn both_sides<K: Kem, F: Kdf, A: Encrypts>(run: &Value) -> Result<(), String> {
     let (info, sk, pk) = (bytes("info")?, bytes("skRm")?, bytes("pkRm")?);
     let written = |dk: &K::DecapsulationKey| {
         let (mut private, mut public) = (vec![0; K::NSK], vec![0; K::NPK]);
-        K::private_key(dk, &mut private);
+        K::private_key(dk, &mut private).expect("a key that was read or derived here");
         K::public_key(dk, &mut public);
         (private, public)
     };

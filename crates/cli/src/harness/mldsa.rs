@@ -3,18 +3,16 @@
 use super::request::{Code, Fields, Refusal, hex};
 use super::{Answer, Result_, answer};
 use gambeson::Bytes;
-use gambeson::mldsa::{
-    Digest, ExpandedSigningKey, Message, ParameterSet, PreHash, SigningKey, SigningKeyError, VerifyingKey,
-};
+use gambeson::mldsa::{Digest, Message, PreHash, PreparedSet, SigningKey, SigningKeyError, VerifyingKey};
 use zeroize::Zeroizing;
 
-pub(super) fn keygen<P: ParameterSet>(fields: Fields<'_>) -> Answer {
-    let sk = ExpandedSigningKey::<P>::from_seed(&Zeroizing::new(fields.array("seed")?));
+pub(super) fn keygen<P: PreparedSet>(fields: Fields<'_>) -> Answer {
+    let sk = SigningKey::<P>::from_seed(&Zeroizing::new(fields.array("seed")?));
     let pk = sk.verifying_key();
-    answer([("pk", hex(pk.as_bytes().as_ref())), ("sk", hex(sk.to_expanded_bytes().expose().as_ref()))])
+    answer([("pk", hex(pk.as_bytes().as_ref())), ("sk", hex(sk.to_encoded().expose().as_ref()))])
 }
 
-pub(super) fn sign<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn sign<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let input = Input::read(fields)?;
     let rnd = fields.optional_array("rnd")?.unwrap_or([0; 32]);
     let signature = match (fields.has("seed"), fields.has("sk")) {
@@ -26,9 +24,9 @@ pub(super) fn sign<P: ParameterSet>(fields: Fields<'_>) -> Answer {
         }
         (false, true) => {
             let sk = Zeroizing::new(fields.bytes("sk")?);
-            let sk = ExpandedSigningKey::<P>::from_expanded_bytes(&sk).map_err(|error| match error {
+            let sk = SigningKey::<P>::from_encoded(&sk).map_err(|error| match error {
                 SigningKeyError::Length { .. } => {
-                    Refusal::bad_length("sk", P::ExpandedKeyBytes::LEN, sk.len())
+                    Refusal::bad_length("sk", P::SigningKeyBytes::LEN, sk.len())
                 }
                 error => Refusal::bad_key(error.to_string()),
             })?;
@@ -38,7 +36,7 @@ pub(super) fn sign<P: ParameterSet>(fields: Fields<'_>) -> Answer {
     answer([("signature", hex(signature.as_ref()))])
 }
 
-pub(super) fn verify<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn verify<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let input = Input::read(fields)?;
     fields.optional_array::<32>("rnd")?;
     let pk = fields.bytes("pk")?;

@@ -4,18 +4,17 @@ use super::request::{Fields, Refusal, hex};
 use super::{Answer, Result_, answer};
 use gambeson::Bytes;
 use gambeson::mlkem::{
-    DecapsulationKey, DecapsulationKeyError, EncapsulationKey, EncapsulationKeyError,
-    ExpandedDecapsulationKey, ParameterSet,
+    DecapsulationKey, DecapsulationKeyError, EncapsulationKey, EncapsulationKeyError, PreparedSet,
 };
 use zeroize::Zeroizing;
 
-pub(super) fn keygen<P: ParameterSet>(fields: Fields<'_>) -> Answer {
-    let dk = ExpandedDecapsulationKey::<P>::from_seed(&*seed(fields)?);
+pub(super) fn keygen<P: PreparedSet>(fields: Fields<'_>) -> Answer {
+    let dk = DecapsulationKey::<P>::from_seed(&*seed(fields)?);
     let ek = dk.encapsulation_key();
-    answer([("ek", hex(ek.as_bytes().as_ref())), ("dk", hex(dk.to_expanded_bytes().expose().as_ref()))])
+    answer([("ek", hex(ek.as_bytes().as_ref())), ("dk", hex(dk.to_encoded().expose().as_ref()))])
 }
 
-pub(super) fn encaps<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn encaps<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let ek = fields.bytes("ek")?;
     let m = fields.array("m")?;
     let ek = EncapsulationKey::<P>::try_from(ek.as_slice()).map_err(|e| ek_refusal::<P>(e, ek.len()))?;
@@ -23,7 +22,7 @@ pub(super) fn encaps<P: ParameterSet>(fields: Fields<'_>) -> Answer {
     answer([("c", hex(c.as_ref())), ("k", hex(k.expose()))])
 }
 
-pub(super) fn decaps<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn decaps<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let seeded = fields.has("d") || fields.has("z");
     if seeded && fields.has("dk") {
         return Err(Refusal::bad_request("both `dk` and a seed are given"));
@@ -34,26 +33,23 @@ pub(super) fn decaps<P: ParameterSet>(fields: Fields<'_>) -> Answer {
         DecapsulationKey::<P>::from_seed(&*seed(fields)?).decapsulate(&c?)
     } else {
         let dk = Zeroizing::new(fields.bytes("dk")?);
-        let dk =
-            ExpandedDecapsulationKey::<P>::from_expanded_bytes(&dk).map_err(dk_refusal::<P>(dk.len()))?;
+        let dk = DecapsulationKey::<P>::from_encoded(&dk).map_err(dk_refusal::<P>(dk.len()))?;
         dk.decapsulate(&c?)
     };
     answer([("k", hex(k.expose()))])
 }
 
 /// FIPS 203, §7.2: the length and the modulus.
-pub(super) fn check_ek<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn check_ek<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let passed = EncapsulationKey::<P>::try_from(fields.bytes("ek")?.as_slice()).is_ok();
     answer([("testPassed", passed)])
 }
 
 /// FIPS 203, §7.3: the length and the hash, and no more. (The library also refuses an `ek` inside that is not reduced.)
-pub(super) fn check_dk<P: ParameterSet>(fields: Fields<'_>) -> Answer {
+pub(super) fn check_dk<P: PreparedSet>(fields: Fields<'_>) -> Answer {
     let dk = Zeroizing::new(fields.bytes("dk")?);
-    let passed = matches!(
-        ExpandedDecapsulationKey::<P>::from_expanded_bytes(&dk),
-        Ok(_) | Err(DecapsulationKeyError::Modulus)
-    );
+    let passed =
+        matches!(DecapsulationKey::<P>::from_encoded(&dk), Ok(_) | Err(DecapsulationKeyError::Modulus));
     answer([("testPassed", passed)])
 }
 
@@ -64,16 +60,16 @@ fn seed(fields: Fields<'_>) -> Result_<Zeroizing<[u8; 64]>> {
     Ok(seed)
 }
 
-fn ek_refusal<P: ParameterSet>(error: EncapsulationKeyError, len: usize) -> Refusal {
+fn ek_refusal<P: PreparedSet>(error: EncapsulationKeyError, len: usize) -> Refusal {
     match error {
         EncapsulationKeyError::Length { .. } => Refusal::bad_length("ek", P::EncapsulationKeyBytes::LEN, len),
         error => Refusal::bad_key(error.to_string()),
     }
 }
 
-fn dk_refusal<P: ParameterSet>(len: usize) -> impl Fn(DecapsulationKeyError) -> Refusal {
+fn dk_refusal<P: PreparedSet>(len: usize) -> impl Fn(DecapsulationKeyError) -> Refusal {
     move |error| match error {
-        DecapsulationKeyError::Length { .. } => Refusal::bad_length("dk", P::ExpandedKeyBytes::LEN, len),
+        DecapsulationKeyError::Length { .. } => Refusal::bad_length("dk", P::DecapsulationKeyBytes::LEN, len),
         error => Refusal::bad_key(error.to_string()),
     }
 }

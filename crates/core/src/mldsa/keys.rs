@@ -176,15 +176,13 @@ impl<P: ParameterSet> fmt::Debug for VerifyingKeyRef<'_, P> {
     }
 }
 
-impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P>
-where
-    &'a P::VerifyingKeyBytes: TryFrom<&'a [u8]>,
-{
+impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P> {
     type Error = VerifyingKeyError;
 
     fn try_from(bytes: &'a [u8]) -> Result<Self, VerifyingKeyError> {
         let (expected, actual) = (P::VerifyingKeyBytes::LEN, bytes.len());
-        bytes.try_into().map(Self::from_ref).map_err(|_| VerifyingKeyError::Length { expected, actual })
+        let bytes = P::VerifyingKeyBytes::from_ref(bytes);
+        bytes.map(Self::from_ref).ok_or(VerifyingKeyError::Length { expected, actual })
     }
 }
 

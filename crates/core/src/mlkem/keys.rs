@@ -230,6 +230,17 @@ impl<'a, P: ParameterSet> EncapsulationKeyRef<'a, P> {
     }
 }
 
+impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for EncapsulationKeyRef<'a, P> {
+    type Error = EncapsulationKeyError;
+
+    fn try_from(bytes: &'a [u8]) -> Result<Self, EncapsulationKeyError> {
+        let (expected, actual) = (P::EncapsulationKeyBytes::LEN, bytes.len());
+        let bytes = P::EncapsulationKeyBytes::from_ref(bytes);
+        let bytes = bytes.ok_or(EncapsulationKeyError::Length { expected, actual })?;
+        Self::from_ref(bytes).map_err(|InvalidEncapsulationKey| EncapsulationKeyError::Modulus)
+    }
+}
+
 impl<P: ParameterSet> fmt::Debug for EncapsulationKeyRef<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("EncapsulationKeyRef").field(&P::NAME).finish_non_exhaustive()

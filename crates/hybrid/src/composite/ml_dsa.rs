@@ -1,7 +1,7 @@
 //! ML-DSA by a parameter set that is known at run time.
 
 use gambeson::Bytes;
-use gambeson::mldsa::{self, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey, VerifyingKeyRef};
 
 use super::InvalidSignature;
 
@@ -54,29 +54,24 @@ fn verify<P: ParameterSet>(
     context: &[u8],
     signature: &[u8],
 ) -> Result<(), InvalidSignature> {
-    let key = mldsa::VerifyingKey::<P>::try_from(key).map_err(|_| InvalidSignature)?;
+    let key = VerifyingKeyRef::<P>::try_from(key).map_err(|_| InvalidSignature)?;
     let message = Message::pure(message, context).map_err(|_| InvalidSignature)?;
     key.verify(message, signature).map_err(|_| InvalidSignature)
 }
 
-#[cfg(feature = "alloc")]
-type Key<P> = mldsa::ExpandedSigningKey<P>;
-#[cfg(not(feature = "alloc"))]
-type Key<P> = mldsa::SigningKey<P>;
-
 /// A private key of any set.
 pub(super) enum Private {
-    MlDsa44(Key<MlDsa44>),
-    MlDsa65(Key<MlDsa65>),
-    MlDsa87(Key<MlDsa87>),
+    MlDsa44(SigningKey<MlDsa44>),
+    MlDsa65(SigningKey<MlDsa65>),
+    MlDsa87(SigningKey<MlDsa87>),
 }
 
 impl Private {
     pub(super) fn from_seed(set: MlDsa, seed: &[u8; 32]) -> Self {
         match set {
-            MlDsa::MlDsa44 => Self::MlDsa44(Key::from_seed(seed)),
-            MlDsa::MlDsa65 => Self::MlDsa65(Key::from_seed(seed)),
-            MlDsa::MlDsa87 => Self::MlDsa87(Key::from_seed(seed)),
+            MlDsa::MlDsa44 => Self::MlDsa44(SigningKey::from_seed(seed)),
+            MlDsa::MlDsa65 => Self::MlDsa65(SigningKey::from_seed(seed)),
+            MlDsa::MlDsa87 => Self::MlDsa87(SigningKey::from_seed(seed)),
         }
     }
 
@@ -98,7 +93,7 @@ impl Private {
 }
 
 fn sign<P: ParameterSet>(
-    key: &Key<P>,
+    key: &SigningKey<P>,
     message: &[u8],
     context: &[u8],
     rnd: Option<&[u8; 32]>,

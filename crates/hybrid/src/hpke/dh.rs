@@ -249,9 +249,10 @@ macro_rules! dh_kem {
                 out.copy_from_slice(&dk.point[..$npk]);
             }
 
-            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) {
+            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) -> Result<(), Error> {
                 out.copy_from_slice(&dk.scalar.expose()[..$nsk]);
                 <$curve as Group>::clamp(out);
+                Ok(())
             }
 
             fn encap(

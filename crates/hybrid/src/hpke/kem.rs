@@ -64,9 +64,12 @@ pub trait Kem: Sealed {
 
     /// `SerializePrivateKey`: [`NSK`](Self::NSK) bytes.
     ///
+    /// # Errors
+    /// [`Error::Key`] for an ML-KEM key that was imported without its seed.
+    ///
     /// # Panics
     /// If `out` has another length.
-    fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]);
+    fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) -> Result<(), Error>;
 
     #[doc(hidden)]
     fn encap(
@@ -85,7 +88,7 @@ fn derived<const N: usize>(id: u16, ikm: &[u8]) -> Secret<[u8; N]> {
     let mut seed = Secret::new([0; N]);
     let _guard = StackGuard::<DEPTH>;
     Shake256::labeled_derive(&suite, &[ikm], b"DeriveKeyPair", &[], N as u16).squeeze(seed.expose_mut());
-    seed.hand_over()
+    seed.take()
 }
 
 /// MLKEM768-X25519, KEM 0x647a: [`xwing`].
@@ -122,8 +125,9 @@ impl Kem for XWing {
         out.copy_from_slice(dk.encapsulation_key().as_bytes());
     }
 
-    fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) {
+    fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) -> Result<(), Error> {
         out.copy_from_slice(dk.seed().expose());
+        Ok(())
     }
 
     fn encap(ek: &Self::EncapsulationKey, eseed: &[u8; 64], secret: &mut [u8]) -> Result<Self::Enc, Error> {
@@ -175,8 +179,9 @@ macro_rules! ml_kem {
                 out.copy_from_slice(dk.encapsulation_key().as_bytes());
             }
 
-            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) {
-                out.copy_from_slice(dk.seed().expose());
+            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) -> Result<(), Error> {
+                out.copy_from_slice(dk.seed().ok_or(Error::Key)?.expose());
+                Ok(())
             }
 
             fn encap(
@@ -256,8 +261,9 @@ macro_rules! hybrid {
                 out.copy_from_slice(dk.0.encapsulation_key().as_bytes());
             }
 
-            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) {
+            fn private_key(dk: &Self::DecapsulationKey, out: &mut [u8]) -> Result<(), Error> {
                 out.copy_from_slice(dk.0.expose_bytes());
+                Ok(())
             }
 
             fn encap(

@@ -1,6 +1,9 @@
 //! ML-KEM by a parameter set that is known at run time.
 
-use gambeson::mlkem::{self, EncapsulationKeyRef, MlKem768, MlKem1024, ParameterSet, SharedSecret};
+use gambeson::mlkem::{
+    DecapsulationKey, EncapsulationKeyError, EncapsulationKeyRef, MlKem768, MlKem1024, ParameterSet,
+    SharedSecret,
+};
 
 use super::Error;
 
@@ -31,8 +34,8 @@ impl MlKem {
     /// The input check of FIPS 203, §7.2, of a key of the right length.
     pub(super) fn check(self, key: &[u8]) -> Result<(), Error> {
         match self {
-            Self::MlKem768 => borrowed::<MlKem768>(key).map(drop),
-            Self::MlKem1024 => borrowed::<MlKem1024>(key).map(drop),
+            Self::MlKem768 => checked::<MlKem768>(key).map(drop),
+            Self::MlKem1024 => checked::<MlKem1024>(key).map(drop),
         }
     }
 
@@ -45,48 +48,31 @@ impl MlKem {
     }
 }
 
-fn borrowed<P: ParameterSet>(key: &[u8]) -> Result<EncapsulationKeyRef<'_, P>, Error>
-where
-    for<'a> &'a P::EncapsulationKeyBytes: TryFrom<&'a [u8]>,
-{
-    let actual = key.len();
-    let key = key.try_into().map_err(|_| Error::Length {
-        expected: <P::EncapsulationKeyBytes as gambeson::Bytes>::LEN,
-        actual,
-    })?;
-    EncapsulationKeyRef::borrowed(key).map_err(|_| Error::Modulus)
+fn checked<P: ParameterSet>(key: &[u8]) -> Result<EncapsulationKeyRef<'_, P>, Error> {
+    EncapsulationKeyRef::try_from(key).map_err(|error| match error {
+        EncapsulationKeyError::Length { expected, actual } => Error::Length { expected, actual },
+        _ => Error::Modulus,
+    })
 }
 
-fn encapsulate<P: ParameterSet>(key: &[u8], m: &[u8; 32], c: &mut [u8]) -> Result<SharedSecret, Error>
-where
-    for<'a> &'a P::EncapsulationKeyBytes: TryFrom<&'a [u8]>,
-{
-    let key = borrowed::<P>(key)?;
+fn encapsulate<P: ParameterSet>(key: &[u8], m: &[u8; 32], c: &mut [u8]) -> Result<SharedSecret, Error> {
     // A key share is used once.
-    #[cfg(feature = "alloc")]
-    let (ciphertext, secret) = key.expand_and_encapsulate_deterministic(m);
-    #[cfg(not(feature = "alloc"))]
-    let (ciphertext, secret) = key.encapsulate_deterministic(m);
+    let (ciphertext, secret) = checked::<P>(key)?.encapsulate_deterministic(m);
     c.copy_from_slice(ciphertext.as_ref());
     Ok(secret)
 }
 
-#[cfg(feature = "alloc")]
-type Key<P> = mlkem::ExpandedDecapsulationKey<P>;
-#[cfg(not(feature = "alloc"))]
-type Key<P> = mlkem::DecapsulationKey<P>;
-
 /// A private key of either set.
 pub(super) enum Private {
-    MlKem768(Key<MlKem768>),
-    MlKem1024(Key<MlKem1024>),
+    MlKem768(DecapsulationKey<MlKem768>),
+    MlKem1024(DecapsulationKey<MlKem1024>),
 }
 
 impl Private {
     pub(super) fn from_seed(set: MlKem, seed: &[u8; 64]) -> Self {
         match set {
-            MlKem::MlKem768 => Self::MlKem768(Key::from_seed(seed)),
-            MlKem::MlKem1024 => Self::MlKem1024(Key::from_seed(seed)),
+            MlKem::MlKem768 => Self::MlKem768(DecapsulationKey::from_seed(seed)),
+            MlKem::MlKem1024 => Self::MlKem1024(DecapsulationKey::from_seed(seed)),
         }
     }
 

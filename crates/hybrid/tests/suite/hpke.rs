@@ -67,7 +67,7 @@ fn agrees<K: Kem, F: Kdf, A: Encrypts, PK: peer::Kem, PF: peer::kdf::Kdf, PA: pe
     let dk = K::derive_key_pair(&ikm).unwrap();
     let (sk, pk) = PK::derive_keypair(&ikm);
     let (mut private, mut public) = (vec![0; K::NSK], vec![0; K::NPK]);
-    K::private_key(&dk, &mut private);
+    K::private_key(&dk, &mut private).unwrap();
     K::public_key(&dk, &mut public);
     assert_eq!((&private[..], &public[..]), (&sk.to_bytes()[..], &pk.to_bytes()[..]));
     let ek = K::encapsulation_key(&public).unwrap();

@@ -1,7 +1,7 @@
 //! ML-KEM by a parameter set that is known at run time.
 
 use gambeson::mlkem::{
-    EncapsulationKeyRef, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet, SharedSecret,
+    DecapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet, SharedSecret,
 };
 use gambeson_hybrid::kem::{self, HybridKem};
 use rustls::Error;
@@ -43,9 +43,9 @@ impl MlKem {
     pub(super) fn generate(self) -> Result<Box<Private>, Error> {
         let failed = |_| GetRandomFailed;
         Ok(Box::new(match self {
-            Self::MlKem512 => Private::MlKem512(ExpandedDecapsulationKey::generate().map_err(failed)?),
-            Self::MlKem768 => Private::MlKem768(ExpandedDecapsulationKey::generate().map_err(failed)?),
-            Self::MlKem1024 => Private::MlKem1024(ExpandedDecapsulationKey::generate().map_err(failed)?),
+            Self::MlKem512 => Private::MlKem512(DecapsulationKey::generate().map_err(failed)?),
+            Self::MlKem768 => Private::MlKem768(DecapsulationKey::generate().map_err(failed)?),
+            Self::MlKem1024 => Private::MlKem1024(DecapsulationKey::generate().map_err(failed)?),
         }))
     }
 
@@ -64,24 +64,24 @@ where
     for<'a> &'a P::EncapsulationKeyBytes: TryFrom<&'a [u8]>,
 {
     let key = key.try_into().map_err(|_| INVALID_KEY_SHARE)?;
-    let key = EncapsulationKeyRef::<P>::borrowed(key).map_err(|_| INVALID_KEY_SHARE)?;
-    let (ciphertext, secret) = key.expand_and_encapsulate().map_err(|_| GetRandomFailed)?;
+    let key = EncapsulationKeyRef::<P>::from_ref(key).map_err(|_| INVALID_KEY_SHARE)?;
+    let (ciphertext, secret) = key.encapsulate().map_err(|_| GetRandomFailed)?;
     Ok((ciphertext.as_ref().to_vec(), secret))
 }
 
 /// A private key: expanded, because the one decapsulation that follows then makes no matrix.
 pub(super) enum Private {
-    MlKem512(ExpandedDecapsulationKey<MlKem512>),
-    MlKem768(ExpandedDecapsulationKey<MlKem768>),
-    MlKem1024(ExpandedDecapsulationKey<MlKem1024>),
+    MlKem512(DecapsulationKey<MlKem512>),
+    MlKem768(DecapsulationKey<MlKem768>),
+    MlKem1024(DecapsulationKey<MlKem1024>),
 }
 
 impl Private {
     pub(super) fn encapsulation_key(&self) -> Vec<u8> {
         match self {
-            Self::MlKem512(key) => key.expanded_encapsulation_key().as_bytes().to_vec(),
-            Self::MlKem768(key) => key.expanded_encapsulation_key().as_bytes().to_vec(),
-            Self::MlKem1024(key) => key.expanded_encapsulation_key().as_bytes().to_vec(),
+            Self::MlKem512(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Self::MlKem768(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Self::MlKem1024(key) => key.encapsulation_key().as_bytes().to_vec(),
         }
     }
 
@@ -95,7 +95,7 @@ impl Private {
     }
 }
 
-fn decapsulate<P: ParameterSet>(key: &ExpandedDecapsulationKey<P>, c: &[u8]) -> Result<SharedSecret, Error> {
+fn decapsulate<P: ParameterSet>(key: &DecapsulationKey<P>, c: &[u8]) -> Result<SharedSecret, Error> {
     let c = P::Ciphertext::try_from(c).map_err(|_| INVALID_KEY_SHARE)?;
     Ok(key.decapsulate(&c))
 }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use crate::loopback::{Chain, connect};
-use gambeson::mlkem::{
-    EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
-};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
 use gambeson_hybrid::kem::{self, HybridKem};
 use gambeson_hybrid::x448;
 use gambeson_pki::Algorithm;
@@ -80,8 +78,8 @@ fn ml_kem_alone_agrees_with_gambeson_in_both_roles() {
         let (ciphertext, sent) = theirs.encapsulate().unwrap();
         assert_eq!(client.complete(ciphertext.as_ref()).unwrap().secret_bytes(), sent.expose());
 
-        let ours = ExpandedDecapsulationKey::<P>::generate().unwrap();
-        let server = group.start_and_complete(ours.expanded_encapsulation_key().as_bytes()).unwrap();
+        let ours = DecapsulationKey::<P>::generate().unwrap();
+        let server = group.start_and_complete(ours.encapsulation_key().as_bytes().as_ref()).unwrap();
         let Ok(ciphertext) = P::Ciphertext::try_from(&server.pub_key) else { panic!("the set's length") };
         assert_eq!(ours.decapsulate(&ciphertext).expose(), server.secret.secret_bytes());
     }
