@@ -1,11 +1,7 @@
 //! ML-DSA (FIPS 204) for Python.
 
-use std::sync::OnceLock;
-
 use gambeson::Bytes;
-use gambeson::mldsa::{
-    ExpandedSigningKey, ExpandedVerifyingKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, VerifyingKey,
-};
+use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey, VerifyingKey};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -14,18 +10,16 @@ use crate::held::Held;
 use crate::input::Input;
 use crate::{private_key_methods, public_key_methods};
 
-type Signing<P> = ExpandedSigningKey<P>;
-
-fn generated<P: ParameterSet>(py: Python<'_>) -> PyResult<Held<Signing<P>>> {
-    py.detach(Signing::generate).map(Held::new).map_err(|reason| error(py, RANDOM, reason))
+fn generated<P: ParameterSet>(py: Python<'_>) -> PyResult<Held<SigningKey<P>>> {
+    py.detach(SigningKey::generate).map(Held::new).map_err(|reason| error(py, RANDOM, reason))
 }
 
-fn from_seed<P: ParameterSet>(py: Python<'_>, seed: &Input<'_>) -> PyResult<Held<Signing<P>>> {
+fn from_seed<P: ParameterSet>(py: Python<'_>, seed: &Input<'_>) -> PyResult<Held<SigningKey<P>>> {
     let seed = gambeson::secret::Secret::new(seed.array::<[u8; 32]>(py, "an ML-DSA seed", 32)?);
-    Ok(Held::new(py.detach(|| Signing::from_seed(seed.expose()))))
+    Ok(Held::new(py.detach(|| SigningKey::from_seed(seed.expose()))))
 }
 
-fn seed<'py, P: ParameterSet>(py: Python<'py>, key: &Held<Signing<P>>) -> PyResult<Bound<'py, PyBytes>> {
+fn seed<'py, P: ParameterSet>(py: Python<'py>, key: &Held<SigningKey<P>>) -> PyResult<Bound<'py, PyBytes>> {
     let seed = key.with(py, |key| *key.seed().expect("made of its seed").expose())?;
     let seed = gambeson::secret::Secret::new(seed);
     Ok(PyBytes::new(py, seed.expose()))
@@ -34,24 +28,21 @@ fn seed<'py, P: ParameterSet>(py: Python<'py>, key: &Held<Signing<P>>) -> PyResu
 /// Signs; the message carries its context, or is μ.
 fn sign<'py, P: ParameterSet>(
     py: Python<'py>,
-    key: &Held<Signing<P>>,
+    key: &Held<SigningKey<P>>,
     message: Message<'_>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let signature = key.with(py, |key| key.sign(message))?.map_err(|reason| error(py, RANDOM, reason))?;
     Ok(PyBytes::new(py, signature.as_ref()))
 }
 
-/// Verifies; the first time expands the key, for the times after it.
 fn verify<P: ParameterSet>(
     py: Python<'_>,
     key: &VerifyingKey<P>,
-    expanded: &OnceLock<ExpandedVerifyingKey<P>>,
     message: Message<'_>,
     signature: &Input<'_>,
 ) -> PyResult<()> {
     let signature = signature.as_slice();
-    py.detach(|| expanded.get_or_init(|| key.expand()).verify(message, signature))
-        .map_err(|reason| error(py, BAD_SIGNATURE, reason))
+    py.detach(|| key.verify(message, signature)).map_err(|reason| error(py, BAD_SIGNATURE, reason))
 }
 
 fn message<'a>(py: Python<'_>, data: &'a Input<'_>, context: Option<&'a Input<'_>>) -> PyResult<Message<'a>> {
@@ -63,7 +54,7 @@ macro_rules! parameter_sets {
     ($($set:ident, $name:literal, $private:ident, $public:ident, $pk:literal, $sig:literal;)*) => {$(
         #[doc = concat!("An ", $name, " private key (FIPS 204).")]
         #[pyclass(frozen, module = "gambeson.mldsa")]
-        pub struct $private(Held<Signing<$set>>);
+        pub struct $private(Held<SigningKey<$set>>);
 
         private_key_methods!($private);
 
@@ -88,7 +79,7 @@ macro_rules! parameter_sets {
 
             /// The public key.
             fn public_key(&self, py: Python<'_>) -> PyResult<$public> {
-                Ok($public::of(self.0.with(py, Signing::verifying_key)?))
+                Ok($public { key: self.0.with(py, SigningKey::verifying_key)? })
             }
 
             #[doc = concat!("Signs `data`, hedged: ", $sig, " bytes. `context` has at most 255.")]
@@ -112,19 +103,14 @@ macro_rules! parameter_sets {
         #[doc = concat!("An ", $name, " public key (FIPS 204).")]
         #[pyclass(frozen, module = "gambeson.mldsa")]
         pub struct $public {
-            key: VerifyingKey<$set>,
-            expanded: OnceLock<ExpandedVerifyingKey<$set>>,
+            pub key: VerifyingKey<$set>,
         }
 
         public_key_methods!($public);
 
         impl $public {
-            pub fn of(key: VerifyingKey<$set>) -> Self {
-                Self { key, expanded: OnceLock::new() }
-            }
-
             pub fn as_bytes(&self) -> &[u8] {
-                self.key.as_bytes().as_ref()
+                self.key.as_bytes()
             }
         }
 
@@ -135,7 +121,7 @@ macro_rules! parameter_sets {
             fn from_public_bytes(py: Python<'_>, data: Input<'_>) -> PyResult<Self> {
                 let what = concat!("an ", $name, " public key");
                 let bytes = data.array(py, what, <$set as ParameterSet>::VerifyingKeyBytes::LEN)?;
-                Ok(py.detach(|| Self::of(VerifyingKey::from_bytes(&bytes))))
+                Ok(Self { key: VerifyingKey::from_bytes(&bytes) })
             }
 
             /// Returns if `signature` is this key's over `data`; else it raises `InvalidSignature`.
@@ -148,13 +134,13 @@ macro_rules! parameter_sets {
                 context: Option<Input<'_>>,
             ) -> PyResult<()> {
                 let message = message(py, &data, context.as_ref())?;
-                verify(py, &self.key, &self.expanded, message, &signature)
+                verify(py, &self.key, message, &signature)
             }
 
             /// Like `verify`, over the message representative of 64 bytes.
             fn verify_mu(&self, py: Python<'_>, signature: Input<'_>, mu: Input<'_>) -> PyResult<()> {
                 let mu: [u8; 64] = mu.array(py, "a message representative", 64)?;
-                verify(py, &self.key, &self.expanded, Message::mu(&mu), &signature)
+                verify(py, &self.key, Message::mu(&mu), &signature)
             }
         }
     )*};

@@ -1,13 +1,7 @@
 //! ML-KEM (FIPS 203) for Python.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use gambeson::Bytes;
-use gambeson::mlkem::{
-    EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, MlKem512, MlKem768, MlKem1024,
-    ParameterSet,
-};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet};
 use gambeson::secret::Secret;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -17,53 +11,32 @@ use crate::held::Held;
 use crate::input::Input;
 use crate::{private_key_methods, public_key_methods};
 
-type Decapsulation<P> = ExpandedDecapsulationKey<P>;
 type Pair<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The encapsulation key as it came, and expanded once it is used again.
-pub struct Encapsulation<P: ParameterSet> {
-    key: EncapsulationKey<P>,
-    used: AtomicBool,
-    expanded: OnceLock<ExpandedEncapsulationKey<P>>,
+fn from_bytes<P: ParameterSet>(py: Python<'_>, data: &Input<'_>) -> PyResult<EncapsulationKey<P>> {
+    let bytes: P::EncapsulationKeyBytes =
+        data.array(py, "an encapsulation key of this set", P::EncapsulationKeyBytes::LEN)?;
+    py.detach(|| EncapsulationKey::from_bytes(&bytes)).map_err(|reason| error(py, BAD_KEY, reason))
 }
 
-impl<P: ParameterSet> Encapsulation<P> {
-    fn new(key: EncapsulationKey<P>) -> Self {
-        Self { key, used: AtomicBool::new(false), expanded: OnceLock::new() }
-    }
-
-    fn from_bytes(py: Python<'_>, data: &Input<'_>) -> PyResult<Self> {
-        let bytes: P::EncapsulationKeyBytes =
-            data.array(py, "an encapsulation key of this set", P::EncapsulationKeyBytes::LEN)?;
-        let key = py.detach(|| EncapsulationKey::from_bytes(&bytes));
-        key.map(Self::new).map_err(|reason| error(py, BAD_KEY, reason))
-    }
-
-    fn encapsulate<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
-        let made = py.detach(|| {
-            if self.used.swap(true, Ordering::Relaxed) {
-                self.expanded.get_or_init(|| self.key.expand()).encapsulate()
-            } else {
-                self.key.expand_and_encapsulate()
-            }
-        });
-        let (ciphertext, shared) = made.map_err(|reason| error(py, RANDOM, reason))?;
-        Ok((PyBytes::new(py, shared.expose()), PyBytes::new(py, ciphertext.as_ref())))
-    }
+fn encapsulate<'py, P: ParameterSet>(py: Python<'py>, key: &EncapsulationKey<P>) -> PyResult<Pair<'py>> {
+    let made = py.detach(|| key.encapsulate());
+    let (ciphertext, shared) = made.map_err(|reason| error(py, RANDOM, reason))?;
+    Ok((PyBytes::new(py, shared.expose()), PyBytes::new(py, ciphertext.as_ref())))
 }
 
-fn generated<P: ParameterSet>(py: Python<'_>) -> PyResult<Held<Decapsulation<P>>> {
-    py.detach(Decapsulation::generate).map(Held::new).map_err(|reason| error(py, RANDOM, reason))
+fn generated<P: ParameterSet>(py: Python<'_>) -> PyResult<Held<DecapsulationKey<P>>> {
+    py.detach(DecapsulationKey::generate).map(Held::new).map_err(|reason| error(py, RANDOM, reason))
 }
 
-fn from_seed<P: ParameterSet>(py: Python<'_>, seed: &Input<'_>) -> PyResult<Held<Decapsulation<P>>> {
+fn from_seed<P: ParameterSet>(py: Python<'_>, seed: &Input<'_>) -> PyResult<Held<DecapsulationKey<P>>> {
     let seed = Secret::new(seed.array::<[u8; 64]>(py, "an ML-KEM seed", 64)?);
-    Ok(Held::new(py.detach(|| Decapsulation::from_seed(seed.expose()))))
+    Ok(Held::new(py.detach(|| DecapsulationKey::from_seed(seed.expose()))))
 }
 
 fn seed<'py, P: ParameterSet>(
     py: Python<'py>,
-    key: &Held<Decapsulation<P>>,
+    key: &Held<DecapsulationKey<P>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let seed = Secret::new(key.with(py, |key| *key.seed().expect("made of its seed").expose())?);
     Ok(PyBytes::new(py, seed.expose()))
@@ -71,7 +44,7 @@ fn seed<'py, P: ParameterSet>(
 
 fn decapsulate<'py, P: ParameterSet>(
     py: Python<'py>,
-    key: &Held<Decapsulation<P>>,
+    key: &Held<DecapsulationKey<P>>,
     ciphertext: &Input<'_>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let ciphertext: P::Ciphertext = ciphertext.array(py, "a ciphertext of this set", P::Ciphertext::LEN)?;
@@ -83,7 +56,7 @@ macro_rules! parameter_sets {
     ($($set:ident, $name:literal, $private:ident, $public:ident, $ek:literal, $c:literal;)*) => {$(
         #[doc = concat!("An ", $name, " private key (FIPS 203).")]
         #[pyclass(frozen, module = "gambeson.mlkem")]
-        pub struct $private(Held<Decapsulation<$set>>);
+        pub struct $private(Held<DecapsulationKey<$set>>);
 
         private_key_methods!($private);
 
@@ -108,7 +81,7 @@ macro_rules! parameter_sets {
 
             /// The public key.
             fn public_key(&self, py: Python<'_>) -> PyResult<$public> {
-                Ok($public(Encapsulation::new(self.0.with(py, Decapsulation::encapsulation_key)?)))
+                Ok($public { key: self.0.with(py, DecapsulationKey::encapsulation_key)? })
             }
 
             #[doc = concat!("The shared secret, 32 bytes, of a ciphertext of ", $c, ".")]
@@ -125,14 +98,8 @@ macro_rules! parameter_sets {
 
         #[doc = concat!("An ", $name, " public key (FIPS 203).")]
         #[pyclass(frozen, module = "gambeson.mlkem")]
-        pub struct $public(Encapsulation<$set>);
-
-        impl std::ops::Deref for $public {
-            type Target = Encapsulation<$set>;
-
-            fn deref(&self) -> &Self::Target {
-                &self.0
-            }
+        pub struct $public {
+            key: EncapsulationKey<$set>,
         }
 
         public_key_methods!($public);
@@ -142,12 +109,12 @@ macro_rules! parameter_sets {
             #[doc = concat!("The key of its ", $ek, " bytes, checked as FIPS 203, §7.2 demands.")]
             #[staticmethod]
             fn from_public_bytes(py: Python<'_>, data: Input<'_>) -> PyResult<Self> {
-                Encapsulation::from_bytes(py, &data).map(Self)
+                Ok(Self { key: from_bytes(py, &data)? })
             }
 
             #[doc = concat!("A new shared secret, 32 bytes, and the ciphertext that carries it, ", $c, ".")]
             fn encapsulate<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
-                self.0.encapsulate(py)
+                encapsulate(py, &self.key)
             }
         }
     )*};

@@ -1,7 +1,7 @@
 //! ML-DSA (FIPS 204).
 
 use gambeson::mldsa::{
-    ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, VerifyingKey,
+    Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, VerifyingKeyRef,
 };
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
@@ -20,7 +20,7 @@ pub enum Dsa {
     MlDsa87,
 }
 
-/// A signing key, in the form that remembers its matrix, and the seed it came from.
+/// A signing key, and the seed it came from.
 #[wasm_bindgen]
 pub struct DsaKey {
     key: Key,
@@ -28,9 +28,9 @@ pub struct DsaKey {
 }
 
 enum Key {
-    MlDsa44(ExpandedSigningKey<MlDsa44>),
-    MlDsa65(ExpandedSigningKey<MlDsa65>),
-    MlDsa87(ExpandedSigningKey<MlDsa87>),
+    MlDsa44(SigningKey<MlDsa44>),
+    MlDsa65(SigningKey<MlDsa65>),
+    MlDsa87(SigningKey<MlDsa87>),
 }
 
 #[wasm_bindgen]
@@ -41,9 +41,9 @@ impl DsaKey {
         let seed = Zeroizing::new(seed);
         let xi = seed_of(&seed)?;
         let key = match dsa {
-            Dsa::MlDsa44 => Key::MlDsa44(ExpandedSigningKey::from_seed(xi)),
-            Dsa::MlDsa65 => Key::MlDsa65(ExpandedSigningKey::from_seed(xi)),
-            Dsa::MlDsa87 => Key::MlDsa87(ExpandedSigningKey::from_seed(xi)),
+            Dsa::MlDsa44 => Key::MlDsa44(SigningKey::from_seed(xi)),
+            Dsa::MlDsa65 => Key::MlDsa65(SigningKey::from_seed(xi)),
+            Dsa::MlDsa87 => Key::MlDsa87(SigningKey::from_seed(xi)),
         };
         Ok(Self { key, seed })
     }
@@ -150,8 +150,8 @@ impl Mu {
     }
 }
 
-fn key_of<P: ParameterSet>(key: &[u8]) -> Result<VerifyingKey<P>, GambesonError> {
-    VerifyingKey::<P>::try_from(key).map_err(|error| failure("bad-length", error))
+fn key_of<P: ParameterSet>(key: &[u8]) -> Result<VerifyingKeyRef<'_, P>, GambesonError> {
+    VerifyingKeyRef::try_from(key).map_err(|error| failure("bad-length", error))
 }
 
 fn mu_of(mu: &[u8]) -> Result<&[u8; 64], GambesonError> {

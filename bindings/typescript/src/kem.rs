@@ -1,8 +1,7 @@
 //! ML-KEM (FIPS 203) and X-Wing.
 
 use gambeson::mlkem::{
-    EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, MlKem512, MlKem768, MlKem1024,
-    ParameterSet, SharedSecret,
+    DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet, SharedSecret,
 };
 use gambeson::{Bytes, RngError};
 use gambeson_hybrid::xwing;
@@ -25,7 +24,7 @@ pub enum Kem {
     XWing,
 }
 
-/// A decapsulation key, in the form that remembers its matrix, and the seed it came from.
+/// A decapsulation key, and the seed it came from.
 #[wasm_bindgen]
 pub struct KemKey {
     key: Key,
@@ -33,9 +32,9 @@ pub struct KemKey {
 }
 
 enum Key {
-    MlKem512(ExpandedDecapsulationKey<MlKem512>),
-    MlKem768(ExpandedDecapsulationKey<MlKem768>),
-    MlKem1024(ExpandedDecapsulationKey<MlKem1024>),
+    MlKem512(DecapsulationKey<MlKem512>),
+    MlKem768(DecapsulationKey<MlKem768>),
+    MlKem1024(DecapsulationKey<MlKem1024>),
     XWing(Box<xwing::DecapsulationKey>),
 }
 
@@ -46,9 +45,9 @@ impl KemKey {
     pub fn from_seed(kem: Kem, seed: Vec<u8>) -> Result<KemKey, GambesonError> {
         let seed = Zeroizing::new(seed);
         let key = match kem {
-            Kem::MlKem512 => Key::MlKem512(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
-            Kem::MlKem768 => Key::MlKem768(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
-            Kem::MlKem1024 => Key::MlKem1024(ExpandedDecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::MlKem512 => Key::MlKem512(DecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::MlKem768 => Key::MlKem768(DecapsulationKey::from_seed(seed_of(&seed)?)),
+            Kem::MlKem1024 => Key::MlKem1024(DecapsulationKey::from_seed(seed_of(&seed)?)),
             Kem::XWing => Key::XWing(Box::new(xwing::DecapsulationKey::from_seed(seed_of(&seed)?))),
         };
         Ok(Self { key, seed })
@@ -70,13 +69,12 @@ impl KemKey {
     /// The bytes of the encapsulation key.
     #[wasm_bindgen(js_name = encapsulationKey)]
     pub fn encapsulation_key(&self) -> Vec<u8> {
-        let bytes = match &self.key {
-            Key::MlKem512(key) => key.expanded_encapsulation_key().as_bytes(),
-            Key::MlKem768(key) => key.expanded_encapsulation_key().as_bytes(),
-            Key::MlKem1024(key) => key.expanded_encapsulation_key().as_bytes(),
-            Key::XWing(key) => return key.encapsulation_key().as_bytes().to_vec(),
-        };
-        bytes.to_vec()
+        match &self.key {
+            Key::MlKem512(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::MlKem768(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::MlKem1024(key) => key.encapsulation_key().as_bytes().to_vec(),
+            Key::XWing(key) => key.encapsulation_key().as_bytes().to_vec(),
+        }
     }
 
     /// The shared secret that a ciphertext carries.
@@ -105,30 +103,32 @@ pub fn check_encapsulation_key(kem: Kem, key: &[u8]) -> Result<(), GambesonError
 /// A new shared secret of 32 bytes, and after it the ciphertext that carries it, for a key that is not kept.
 #[wasm_bindgen]
 pub fn encapsulate(kem: Kem, key: &[u8]) -> Result<Vec<u8>, GambesonError> {
-    KemEncapsulationKey::expand(kem, key)?.encapsulate()
+    KemEncapsulationKey::of(kem, key)?.encapsulate()
 }
 
-/// An encapsulation key for many encapsulations. That of ML-KEM is in the form that remembers its matrix and its hash.
+/// An encapsulation key for many encapsulations.
 #[wasm_bindgen]
-pub struct KemEncapsulationKey(Expanded);
+pub struct KemEncapsulationKey(Public);
 
-enum Expanded {
-    MlKem512(ExpandedEncapsulationKey<MlKem512>),
-    MlKem768(ExpandedEncapsulationKey<MlKem768>),
-    MlKem1024(ExpandedEncapsulationKey<MlKem1024>),
+enum Public {
+    MlKem512(EncapsulationKey<MlKem512>),
+    MlKem768(EncapsulationKey<MlKem768>),
+    MlKem1024(EncapsulationKey<MlKem1024>),
     XWing(Box<xwing::EncapsulationKey>),
 }
 
 #[wasm_bindgen]
 impl KemEncapsulationKey {
-    /// The key of these bytes.
-    pub fn expand(kem: Kem, key: &[u8]) -> Result<KemEncapsulationKey, GambesonError> {
-        Ok(Self(match kem {
-            Kem::MlKem512 => Expanded::MlKem512(encapsulation_key(key)?.expand()),
-            Kem::MlKem768 => Expanded::MlKem768(encapsulation_key(key)?.expand()),
-            Kem::MlKem1024 => Expanded::MlKem1024(encapsulation_key(key)?.expand()),
-            Kem::XWing => Expanded::XWing(Box::new(xwing_key(key)?)),
-        }))
+    /// The key of these bytes, prepared for many encapsulations.
+    pub fn prepare(kem: Kem, key: &[u8]) -> Result<KemEncapsulationKey, GambesonError> {
+        let key = Self::of(kem, key)?;
+        match &key.0 {
+            Public::MlKem512(key) => key.prepare(),
+            Public::MlKem768(key) => key.prepare(),
+            Public::MlKem1024(key) => key.prepare(),
+            Public::XWing(_) => {}
+        }
+        Ok(key)
     }
 
     /// A new shared secret of 32 bytes, and after it the ciphertext that carries it.
@@ -139,11 +139,22 @@ impl KemEncapsulationKey {
         }
         let (mut m, mut eseed) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 64]));
         Ok(match &self.0 {
-            Expanded::MlKem512(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
-            Expanded::MlKem768(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
-            Expanded::MlKem1024(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
-            Expanded::XWing(key) => joined(&key.encapsulate_deterministic(fresh(&mut eseed)?)),
+            Public::MlKem512(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Public::MlKem768(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Public::MlKem1024(key) => joined(&key.encapsulate_deterministic(fresh(&mut m)?)),
+            Public::XWing(key) => joined(&key.encapsulate_deterministic(fresh(&mut eseed)?)),
         })
+    }
+}
+
+impl KemEncapsulationKey {
+    fn of(kem: Kem, key: &[u8]) -> Result<Self, GambesonError> {
+        Ok(Self(match kem {
+            Kem::MlKem512 => Public::MlKem512(encapsulation_key(key)?),
+            Kem::MlKem768 => Public::MlKem768(encapsulation_key(key)?),
+            Kem::MlKem1024 => Public::MlKem1024(encapsulation_key(key)?),
+            Kem::XWing => Public::XWing(Box::new(xwing_key(key)?)),
+        }))
     }
 }
 

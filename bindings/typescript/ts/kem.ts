@@ -48,7 +48,7 @@ export class EncapsulationKey {
   readonly #bytes: Uint8Array;
   /** A key that is used once takes no memory of the module. */
   #used = false;
-  #expanded: KemEncapsulationKey | undefined;
+  #prepared: KemEncapsulationKey | undefined;
 
   /** @internal */
   constructor(
@@ -72,8 +72,8 @@ export class EncapsulationKey {
 
   /** A new shared secret (FIPS 203, Algorithm 20). */
   encapsulate(): Encapsulation {
-    if (this.#used) this.#expanded ??= wasm().KemEncapsulationKey.expand(this.kem.id, this.#bytes);
-    const both = this.#expanded?.encapsulate() ?? wasm().encapsulate(this.kem.id, this.#bytes);
+    if (this.#used) this.#prepared ??= wasm().KemEncapsulationKey.prepare(this.kem.id, this.#bytes);
+    const both = this.#prepared?.encapsulate() ?? wasm().encapsulate(this.kem.id, this.#bytes);
     this.#used = true;
     const sharedSecret = both.slice(0, 32);
     both.fill(0, 0, 32);

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::io::{BufRead, Write, stdin, stdout};
 
-use gambeson::mldsa::{ExpandedSigningKey, ExpandedVerifyingKey, MlDsa65, VerifyingKey};
-use gambeson::mlkem::{EncapsulationKey, ExpandedDecapsulationKey, ExpandedEncapsulationKey, MlKem768};
+use gambeson::mldsa::{MlDsa65, SigningKey, VerifyingKey, VerifyingKeyRef};
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, MlKem768};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The message that everybody signs.
@@ -17,22 +17,23 @@ const MESSAGE: &[u8] = &[0x61; 64];
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 struct Bench {
-    signing: ExpandedSigningKey<MlDsa65>,
-    verifying: ExpandedVerifyingKey<MlDsa65>,
+    signing: SigningKey<MlDsa65>,
+    verifying: VerifyingKey<MlDsa65>,
     signature: [u8; 3309],
-    decapsulation: ExpandedDecapsulationKey<MlKem768>,
-    encapsulation: ExpandedEncapsulationKey<MlKem768>,
+    decapsulation: DecapsulationKey<MlKem768>,
+    encapsulation: EncapsulationKey<MlKem768>,
     ciphertext: [u8; 1088],
 }
 
 impl Bench {
     fn new() -> Result<Self> {
         let seed: [u8; 64] = std::array::from_fn(|at| at as u8);
-        let signing = ExpandedSigningKey::from_seed(seed[..32].try_into()?);
-        let decapsulation = ExpandedDecapsulationKey::from_seed(&seed);
-        let encapsulation = decapsulation.encapsulation_key().expand();
+        let signing = SigningKey::from_seed(seed[..32].try_into()?);
+        let decapsulation = DecapsulationKey::from_seed(&seed);
+        let (encapsulation, verifying) = (decapsulation.encapsulation_key(), signing.verifying_key());
+        verifying.prepare();
         Ok(Self {
-            verifying: signing.verifying_key().expand(),
+            verifying,
             signature: signing.sign(MESSAGE)?,
             ciphertext: encapsulation.encapsulate()?.0,
             signing,
@@ -74,7 +75,7 @@ impl Bench {
         };
         match operation {
             "dsa-keygen" => times(&|| {
-                black_box(ExpandedSigningKey::<MlDsa65>::generate()?);
+                black_box(SigningKey::<MlDsa65>::generate()?);
                 Ok(())
             }),
             "dsa-sign" => times(&|| {
@@ -83,11 +84,11 @@ impl Bench {
             }),
             "dsa-verify" => times(&|| Ok(self.verifying.verify(MESSAGE, &self.signature)?)),
             "dsa-verify-once" => times(&|| {
-                let key = VerifyingKey::<MlDsa65>::from_bytes(self.verifying.as_bytes());
-                Ok(key.expand().verify(MESSAGE, &self.signature)?)
+                let key = VerifyingKeyRef::<MlDsa65>::from_ref(self.verifying.as_bytes());
+                Ok(key.verify(MESSAGE, &self.signature)?)
             }),
             "kem-keygen" => times(&|| {
-                black_box(ExpandedDecapsulationKey::<MlKem768>::generate()?);
+                black_box(DecapsulationKey::<MlKem768>::generate()?);
                 Ok(())
             }),
             "kem-encapsulate" => times(&|| {
@@ -95,8 +96,8 @@ impl Bench {
                 Ok(())
             }),
             "kem-encapsulate-once" => times(&|| {
-                let key = EncapsulationKey::<MlKem768>::try_from(self.encapsulation.as_bytes())?;
-                black_box(key.expand_and_encapsulate()?);
+                let key = EncapsulationKeyRef::<MlKem768>::from_ref(self.encapsulation.as_bytes())?;
+                black_box(key.encapsulate()?);
                 Ok(())
             }),
             "kem-decapsulate" => times(&|| {

@@ -44,7 +44,7 @@ macro_rules! names {
         /// The key as an object of its class.
         fn object<'py>(py: Python<'py>, key: &VerifyingKey) -> PyResult<Bound<'py, PyAny>> {
             Ok(match key.algorithm() {
-                $(Algorithm::$algorithm => Bound::new(py, $public::of(primitive(py, key)?))?.into_any(),)*
+                $(Algorithm::$algorithm => Bound::new(py, $public { key: primitive(py, key)? })?.into_any(),)*
             })
         }
 
