@@ -276,6 +276,7 @@ mod tests {
 
     use super::super::{Approved, ApprovedError};
     use super::*;
+    use crate::Compact;
 
     static BROKEN: Mutex<&str> = Mutex::new("");
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -386,6 +387,14 @@ mod tests {
         {
             let _alone = fresh(PAIRWISE);
             assert_eq!(Approved::<SigningKey<MlDsa44>>::from_seed(&signing_key()).err(), failure);
+        }
+        {
+            let _alone = fresh(PAIRWISE);
+            assert_eq!(Approved::<DecapsulationKey<Compact<MlKem512>>>::from_seed(&SEED).err(), failure);
+        }
+        {
+            let _alone = fresh(PAIRWISE);
+            assert_eq!(Approved::<SigningKey<Compact<MlDsa65>>>::from_seed(&signing_key()).err(), failure);
         }
     }
 

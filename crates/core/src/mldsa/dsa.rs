@@ -202,7 +202,7 @@ fn transformed_challenge<P: Parameters>(kernels: &Kernels, c_tilde: &[u8], c: &m
     (kernels.ntt)(c);
 }
 
-/// A private key in the standard's encoding, all of it decoded, expanded and transformed on the stack.
+/// A private key in the standard's encoding, all of it decoded and transformed on the stack, behind the matrix.
 struct Decoded<'a, P: Parameters> {
     polynomials: P::Decoded,
     k: &'a [u8; 32],
@@ -484,13 +484,13 @@ fn respond<P: Parameters, F: SigningForm>(
 /// An attempt at signing, in its parts, for the gate that steps through machine code: with a challenge that is the same
 /// for all secrets, and with w0 and y so small that it is accepted.
 #[cfg(all(gambeson_ct, feature = "alloc"))]
-pub fn attempt<P: ParameterSet>(
-    key: &super::prepared::Private<P>,
+pub fn attempt<P: super::params::PreparedSet>(
+    key: &super::keys::SigningKey<P>,
     rho_second: &[u8; 64],
     small: &[i8; 256],
     c_tilde: &[u8; 64],
 ) -> bool {
-    let kernels = active();
+    let (key, kernels) = (&key.form, active());
     let mut w = P::ROWS;
     let w = w.as_mut();
     let mut bits = P::HINT_BITS;

@@ -29,7 +29,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     /// K zeros.
     fn vector() -> Self::Vector;
 
-    /// What encryption with an expanded key reads: Â by rows, then t̂.
+    /// What encryption with a prepared key reads: Â by rows, then t̂.
     #[cfg(feature = "alloc")]
     type Elements: AsRef<[Ntt]> + AsMut<[Ntt]>;
 

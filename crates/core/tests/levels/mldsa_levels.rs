@@ -1,8 +1,9 @@
 //! ML-DSA under every level that this machine can run.
 
 use crate::LIMIT;
+use gambeson::Compact;
 use gambeson::cpu::{self, Level};
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey};
+use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, PreparedSet, SigningKey, VerifyingKeyRef};
 use gambeson::sha3::Shake128;
 
 // Peers take minutes to build; the gate for aarch64 leaves them out.
@@ -15,25 +16,30 @@ mod stream;
 mod wycheproof;
 
 /// The accumulated runs of C2SP/CCTV, a hundred steps, as in `mldsa/accumulated.rs`; every door must agree.
-fn accumulate<P: ParameterSet>(digest: &str) {
+fn accumulate<P: PreparedSet>(digest: &str) {
     let mut seeds = Shake128::new().finalize_xof();
     let mut accumulator = Shake128::new();
     for step in 0..100 {
         let mut seed = [0; 32];
         seeds.squeeze(&mut seed);
-        let key = ExpandedSigningKey::<P>::from_seed(&seed);
+        let key = SigningKey::<P>::from_seed(&seed);
         let public = key.verifying_key();
         let signature = key.sign_deterministic(b"");
         accumulator.update(public.as_bytes().as_ref()).update(signature.as_ref());
-        public.verify(b"", signature.as_ref()).expect("our own signature verifies");
-        public.expand().verify(b"", signature.as_ref()).expect("by the expanded key as well");
+        let once = VerifyingKeyRef::<P>::from_ref(public.as_bytes());
+        once.verify(b"", signature.as_ref()).expect("our own signature verifies");
+        public.verify(b"", signature.as_ref()).expect("at the first use as well");
+        public.prepare();
+        public.verify(b"", signature.as_ref()).expect("by the prepared key as well");
+        assert!(once.verify(b"x", signature.as_ref()).is_err());
         assert!(public.verify(b"x", signature.as_ref()).is_err());
         if step < 5 {
-            let compact = SigningKey::<P>::from_seed(&seed);
-            assert_eq!(compact.verifying_key(), public);
+            let compact = SigningKey::<Compact<P>>::from_seed(&seed);
+            assert_eq!(compact.verifying_key().as_bytes(), public.as_bytes());
             assert_eq!(compact.sign_deterministic(b""), signature);
-            let bytes = key.to_expanded_bytes();
-            let imported = ExpandedSigningKey::<P>::from_expanded_bytes(bytes.expose()).expect("our own key");
+            compact.verifying_key().verify(b"", signature.as_ref()).expect("by the compact key as well");
+            let bytes = key.to_encoded();
+            let imported = SigningKey::<P>::from_encoded(bytes.expose()).expect("our own key");
             assert_eq!(imported.verifying_key(), public);
             assert_eq!(imported.sign_deterministic(b""), signature);
         }
@@ -45,24 +51,26 @@ fn accumulate<P: ParameterSet>(digest: &str) {
 }
 
 /// Signs and verifies with keys that were made under other levels.
-fn across_levels<P: ParameterSet>(levels: &[Level]) {
+fn across_levels<P: PreparedSet>(levels: &[Level]) {
     let under = |level: &Level| {
         cpu::limit(*level);
-        ExpandedSigningKey::<P>::from_seed(&[9; 32])
+        SigningKey::<P>::from_seed(&[9; 32])
     };
     let keys: Vec<_> = levels.iter().map(under).collect();
-    let expanded = levels.iter().zip(&keys).map(|(level, key)| {
+    let prepared = levels.iter().zip(&keys).map(|(level, key)| {
         cpu::limit(*level);
-        key.verifying_key().expand()
+        let public = key.verifying_key();
+        public.prepare();
+        public
     });
-    let expanded: Vec<_> = expanded.collect();
+    let prepared: Vec<_> = prepared.collect();
     let expected = keys[0].sign_deterministic(b"across");
     for level in levels {
         cpu::limit(*level);
-        for (key, public) in keys.iter().zip(&expanded) {
+        for (key, public) in keys.iter().zip(&prepared) {
             assert_eq!(key.sign_deterministic(b"across"), expected);
             public.verify(b"across", expected.as_ref()).expect("our own signature verifies");
-            assert_eq!(key.to_expanded_bytes().expose(), keys[0].to_expanded_bytes().expose());
+            assert_eq!(key.to_encoded().expose(), keys[0].to_encoded().expose());
         }
     }
 }

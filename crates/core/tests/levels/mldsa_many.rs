@@ -3,8 +3,8 @@
 use crate::LIMIT;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{
-    ExpandedSigningKey, InvalidSignature, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash,
-    VerifyingKey,
+    self, InvalidSignature, Message, MlDsa44, MlDsa65, MlDsa87, PreHash, PreparedSet, SigningKey,
+    VerifyingKey, VerifyingKeyRef,
 };
 
 /// A signature with one of its parts made wrong.
@@ -25,10 +25,10 @@ fn spoilt(signature: &[u8], how: usize) -> Vec<u8> {
     wrong
 }
 
-fn every_count_and_every_mistake<P: ParameterSet>() {
-    let keys: Vec<_> = (0..17).map(|seed| ExpandedSigningKey::<P>::from_seed(&[seed; 32])).collect();
-    let public: Vec<_> = keys.iter().map(ExpandedSigningKey::verifying_key).collect();
-    let expanded = public[0].expand();
+fn every_count_and_every_mistake<P: PreparedSet>() {
+    let keys: Vec<_> = (0..17).map(|seed| SigningKey::<P>::from_seed(&[seed; 32])).collect();
+    let public: Vec<_> = keys.iter().map(SigningKey::verifying_key).collect();
+    let one = public[0].clone();
     let digest = PreHash::Sha3_256.digest(b"digest");
     let long = vec![7; 5000];
     let messages = [
@@ -54,15 +54,15 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
     let judge = |each: &[Vec<u8>], same: &[Vec<u8>]| {
         let items: Vec<(&VerifyingKey<P>, Message<'_>, &[u8])> =
             each.iter().enumerate().map(|(i, s)| (&public[key_of(i)], each_of(i), s.as_slice())).collect();
-        let verdicts = VerifyingKey::verify_many(&items);
+        let verdicts = mldsa::verify_many(&items);
         let expected: Vec<_> =
-            items.iter().map(|(key, message, signature)| key.verify(*message, signature)).collect();
+            items.iter().map(|(key, message, signature)| once(key).verify(*message, signature)).collect();
         assert_eq!(verdicts, expected);
         let items: Vec<(Message<'_>, &[u8])> =
             same.iter().enumerate().map(|(i, s)| (same_of(i), s.as_slice())).collect();
-        let by_one = expanded.verify_many(&items);
+        let by_one = one.verify_many(&items);
         let expected: Vec<_> =
-            items.iter().map(|(message, signature)| expanded.verify(*message, signature)).collect();
+            items.iter().map(|(message, signature)| one.verify(*message, signature)).collect();
         assert_eq!(by_one, expected);
         (verdicts, by_one)
     };
@@ -92,7 +92,7 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
     let (each, same) = judge(&all(&each[..17]), &all(&same[..17]));
     assert!(each.iter().chain(&same).all(Result::is_err));
     // The right signature of another message, and by another key.
-    let swapped = VerifyingKey::verify_many(&[
+    let swapped = mldsa::verify_many(&[
         (&public[0], message_of(1), &same_bytes::<P>(&keys[0], message_of(0))),
         (&public[1], message_of(0), &same_bytes::<P>(&keys[0], message_of(0))),
         (&public[0], message_of(0), &same_bytes::<P>(&keys[0], message_of(0))),
@@ -100,12 +100,17 @@ fn every_count_and_every_mistake<P: ParameterSet>() {
     assert_eq!(swapped, [Err(InvalidSignature), Err(InvalidSignature), Ok(())]);
 }
 
+/// The verifying key without what is prepared of it.
+fn once<P: PreparedSet>(key: &VerifyingKey<P>) -> VerifyingKeyRef<'_, P> {
+    VerifyingKeyRef::from_ref(key.as_bytes())
+}
+
 /// μ of a message of its own.
-fn mu<P: ParameterSet>(key: &ExpandedSigningKey<P>, i: usize) -> [u8; 64] {
+fn mu<P: PreparedSet>(key: &SigningKey<P>, i: usize) -> [u8; 64] {
     key.mu_hasher(b"context").expect("short").update(&i.to_le_bytes()).finalize()
 }
 
-fn same_bytes<P: ParameterSet>(key: &ExpandedSigningKey<P>, message: Message<'_>) -> Vec<u8> {
+fn same_bytes<P: PreparedSet>(key: &SigningKey<P>, message: Message<'_>) -> Vec<u8> {
     key.sign_deterministic(message).as_ref().to_vec()
 }
 

@@ -8,22 +8,43 @@ mod small;
 mod stream;
 mod wycheproof;
 
-use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
+use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 
-/// Runs a generic test for each parameter set, in both schedules.
+/// Runs a generic test for each parameter set, with keys in each form.
 macro_rules! for_each_set {
     ($test:ident) => {{
-        $test::<crate::mldsa::MlDsa44>();
-        $test::<crate::mldsa::MlDsa65>();
-        $test::<crate::mldsa::MlDsa87>();
-        $test::<gambeson::Small<crate::mldsa::MlDsa44>>();
-        $test::<gambeson::Small<crate::mldsa::MlDsa65>>();
-        $test::<gambeson::Small<crate::mldsa::MlDsa87>>();
+        crate::mldsa::for_each_set!($test, MlDsa44);
+        crate::mldsa::for_each_set!($test, MlDsa65);
+        crate::mldsa::for_each_set!($test, MlDsa87);
+    }};
+    ($test:ident, $set:ident) => {{
+        $test::<crate::mldsa::$set, crate::mldsa::$set>();
+        $test::<crate::mldsa::$set, gambeson::Compact<crate::mldsa::$set>>();
+        $test::<crate::mldsa::$set, gambeson::Small<crate::mldsa::$set>>();
     }};
 }
 use for_each_set;
 use stream::Stream;
-use wycheproof::sign_both;
+use wycheproof::sign_by_every_form;
+
+/// A parameter set with the keys of `P` in its own form, or in another.
+pub trait FormOf<P: ParameterSet>:
+    ParameterSet<
+        VerifyingKeyBytes = P::VerifyingKeyBytes,
+        Signature = P::Signature,
+        SigningKeyBytes = P::SigningKeyBytes,
+    >
+{
+}
+
+impl<P: ParameterSet, F> FormOf<P> for F where
+    F: ParameterSet<
+            VerifyingKeyBytes = P::VerifyingKeyBytes,
+            Signature = P::Signature,
+            SigningKeyBytes = P::SigningKeyBytes,
+        >
+{
+}
 
 #[test]
 fn every_wycheproof_case_has_its_expected_result() {

@@ -1,8 +1,9 @@
 //! Against two independent implementations, RustCrypto `ml-dsa` and `libcrux-ml-dsa`: random keys, messages and
 //! contexts, both ways.
 
+use gambeson::Compact;
 use gambeson::mldsa::{
-    ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreHash, SigningKey, VerifyingKey,
+    Message, MlDsa44, MlDsa65, MlDsa87, PreHash, PreparedSet, SigningKey, VerifyingKey, VerifyingKeyRef,
 };
 
 use super::stream::Stream;
@@ -81,7 +82,7 @@ libcrux! {
     MlDsa87, ml_dsa_87, MLDSA87VerificationKey, MLDSA87Signature;
 }
 
-fn agree<P: ParameterSet, Q: Peer>(rounds: usize) {
+fn agree<P: PreparedSet, Q: Peer>(rounds: usize) {
     let mut stream = Stream::new(P::NAME);
     for _ in 0..rounds {
         let seed = stream.array();
@@ -89,29 +90,32 @@ fn agree<P: ParameterSet, Q: Peer>(rounds: usize) {
         let (message, context) = (stream.vec(length), stream.vec(context_length));
         let theirs = Q::run(&seed, &message, &context);
 
-        let key = SigningKey::<P>::from_seed(&seed);
-        let expanded = ExpandedSigningKey::<P>::from_seed(&seed);
+        let key = SigningKey::<Compact<P>>::from_seed(&seed);
+        let prepared = SigningKey::<P>::from_seed(&seed);
         let public = key.verifying_key();
         let ours = Message::pure(&message, &context).expect("agreed inputs");
         assert_eq!(public.as_bytes().as_ref(), theirs.public);
-        assert_eq!(*expanded.to_expanded_bytes().expose(), theirs.private);
+        assert_eq!(*prepared.to_encoded().expose(), theirs.private);
         assert_eq!(key.sign_deterministic(ours).as_ref(), theirs.signature);
-        assert_eq!(expanded.sign_deterministic(ours).as_ref(), theirs.signature);
+        assert_eq!(prepared.sign_deterministic(ours).as_ref(), theirs.signature);
 
         // Hedged signatures differ, and verify there.
-        let hedged = expanded.sign(ours).expect("agreed inputs");
+        let hedged = prepared.sign(ours).expect("agreed inputs");
         assert_ne!(hedged.as_ref(), theirs.signature);
         assert!(Q::verify(&theirs.public, &message, &context, hedged.as_ref()));
-        let imported = ExpandedSigningKey::<P>::from_expanded_bytes(&theirs.private).expect("agreed inputs");
+        let imported = SigningKey::<P>::from_encoded(&theirs.private).expect("agreed inputs");
         assert_eq!(imported.sign_deterministic(ours).as_ref(), theirs.signature);
 
         // The same verdict on signatures with one bit changed, wherever it is.
+        let once = VerifyingKeyRef::<P>::try_from(&theirs.public[..]).expect("agreed inputs");
         let public = VerifyingKey::<P>::try_from(&theirs.public[..]).expect("agreed inputs");
+        assert_eq!(once.verify(ours, &theirs.signature), Ok(()));
         assert_eq!(public.verify(ours, &theirs.signature), Ok(()));
         for _ in 0..8 {
             let mut signature = theirs.signature.clone();
             let bit = stream.below(8 * signature.len());
             signature[bit >> 3] ^= 1 << (bit & 7);
+            assert!(once.verify(ours, &signature).is_err());
             assert!(public.verify(ours, &signature).is_err());
             assert!(!Q::verify(&theirs.public, &message, &context, &signature));
         }

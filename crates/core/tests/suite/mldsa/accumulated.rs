@@ -1,24 +1,24 @@
 //! The accumulated runs of C2SP/CCTV: one digest over the public keys and signatures of many seeds.
 
-use gambeson::mldsa::{ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, PreparedSet, SigningKey};
 use gambeson::sha3::Shake128;
 
-use super::{Stream, sign_both, unhex};
+use super::{Stream, sign_by_every_form, unhex};
 
 /// Reads `steps` seeds from SHAKE128 of the empty string; hashes the public key and the deterministic signature of the
 /// empty message of each, and verifies it.
-fn accumulate<P: ParameterSet>(steps: usize, digest: &str) {
+fn accumulate<P: PreparedSet>(steps: usize, digest: &str) {
     let mut seeds = Stream::new("");
     let mut accumulator = Shake128::new();
     for step in 0..steps {
         let seed = seeds.array();
-        let key = ExpandedSigningKey::<P>::from_seed(&seed);
+        let key = SigningKey::<P>::from_seed(&seed);
         let public = key.verifying_key();
         let signature = key.sign_deterministic(b"");
         accumulator.update(public.as_bytes().as_ref()).update(signature.as_ref());
         public.verify(b"", signature.as_ref()).expect("our own signature verifies");
         if step < 10 {
-            assert_eq!(sign_both::<P>(&seed, &[0; 32], Message::from(b"")), signature);
+            assert_eq!(sign_by_every_form::<P>(&seed, &[0; 32], Message::from(b"")), signature);
         }
     }
     let mut out = [0; 32];

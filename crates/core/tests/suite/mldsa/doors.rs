@@ -4,14 +4,13 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 
 use gambeson::mldsa::{
-    ContextTooLong, DigestLength, ExpandedSigningKey, ExpandedVerifyingKey, InvalidSignature, Message,
-    MuHasher, ParameterSet, PreHash, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey,
-    VerifyingKeyLength, VerifyingKeyRef,
+    ContextTooLong, DigestLength, InvalidSignature, Message, MuHasher, ParameterSet, PreHash, PreparedSet,
+    SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError, VerifyingKeyRef,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
-use gambeson::{Bytes, cpu};
+use gambeson::{Bytes, Compact, cpu};
 
-use super::{MlDsa44, MlDsa65, Stream, for_each_set, sign_both};
+use super::{FormOf, MlDsa44, MlDsa65, Stream, for_each_set, sign_by_every_form};
 
 /// A generator of one byte, over and over.
 struct Constant(u8);
@@ -69,20 +68,17 @@ impl TryCryptoRng for Broken {}
 
 #[test]
 fn every_door_of_key_generation_leads_to_the_key_of_the_seed() {
-    fn test<P: ParameterSet>() {
-        let expected = SigningKey::<P>::from_seed(&[9; 32]);
-        let Ok(compact) = SigningKey::<P>::generate_with(&mut Constant(9));
-        let Ok(expanded) = ExpandedSigningKey::<P>::generate_with(&mut Constant(9));
-        assert_eq!(compact.seed().expose(), &[9; 32]);
-        assert_eq!(expanded.seed().unwrap().expose(), &[9; 32]);
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let expected = SigningKey::<F>::from_seed(&[9; 32]);
+        let Ok(compact) = SigningKey::<F>::generate_with(&mut Constant(9));
+        let Ok(prepared) = SigningKey::<P>::generate_with(&mut Constant(9));
+        assert_eq!(compact.seed().unwrap().expose(), &[9; 32]);
+        assert_eq!(prepared.seed().unwrap().expose(), &[9; 32]);
         assert_eq!(compact.verifying_key(), expected.verifying_key());
-        assert_eq!(expanded.verifying_key(), expected.verifying_key());
-        assert_eq!(expected.expand().seed().unwrap().expose(), &[9; 32]);
+        assert_eq!(prepared.verifying_key().as_bytes(), expected.verifying_key().as_bytes());
+        assert_eq!(expected.seed().unwrap().expose(), &[9; 32]);
 
-        let (one, two) = (SigningKey::<P>::generate().unwrap(), SigningKey::<P>::generate().unwrap());
-        assert_ne!(one.verifying_key(), two.verifying_key());
-        let (one, two) =
-            (ExpandedSigningKey::<P>::generate().unwrap(), ExpandedSigningKey::<P>::generate().unwrap());
+        let (one, two) = (SigningKey::<F>::generate().unwrap(), SigningKey::<F>::generate().unwrap());
         assert_ne!(one.verifying_key(), two.verifying_key());
     }
     for_each_set!(test);
@@ -90,25 +86,28 @@ fn every_door_of_key_generation_leads_to_the_key_of_the_seed() {
 
 #[test]
 fn every_door_of_signing_gives_the_same_signature_for_the_same_randomness() {
-    fn test<P: ParameterSet>() {
-        let (compact, expanded) =
-            (SigningKey::<P>::from_seed(&[1; 32]), ExpandedSigningKey::<P>::from_seed(&[1; 32]));
-        let expected = sign_both::<P>(&[1; 32], &[7; 32], Message::from(b"m"));
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let (compact, prepared) =
+            (SigningKey::<F>::from_seed(&[1; 32]), SigningKey::<P>::from_seed(&[1; 32]));
+        let expected = sign_by_every_form::<P>(&[1; 32], &[7; 32], Message::from(b"m"));
         let Ok(signature) = compact.sign_with(&mut Constant(7), b"m");
         assert_eq!(signature, expected);
-        let Ok(signature) = expanded.sign_with(&mut Constant(7), b"m");
+        let Ok(signature) = prepared.sign_with(&mut Constant(7), b"m");
         assert_eq!(signature, expected);
         assert_eq!(compact.sign_deterministic(b"m"), compact.sign_with_rnd(&[0; 32], b"m"));
-        assert_eq!(expanded.sign_deterministic(b"m"), compact.sign_deterministic(&b"m"[..]));
+        assert_eq!(prepared.sign_deterministic(b"m"), compact.sign_deterministic(&b"m"[..]));
 
-        let (one, two) = (compact.sign(b"m").unwrap(), expanded.sign(b"m").unwrap());
+        let (one, two) = (compact.sign(b"m").unwrap(), prepared.sign(b"m").unwrap());
         assert_ne!(one, two, "hedged");
-        let public = compact.verifying_key();
+        let public = prepared.verifying_key();
+        public.prepare();
         for signature in [one, two, expected] {
+            let fresh = compact.verifying_key();
+            assert_eq!(fresh.verify(b"m", signature.as_ref()), Ok(()));
             assert_eq!(public.verify(b"m", signature.as_ref()), Ok(()));
-            assert_eq!(public.expand().verify(b"m", signature.as_ref()), Ok(()));
+            let fresh = compact.verifying_key();
+            assert_eq!(fresh.verify(b"n", signature.as_ref()), Err(InvalidSignature));
             assert_eq!(public.verify(b"n", signature.as_ref()), Err(InvalidSignature));
-            assert_eq!(public.expand().verify(b"n", signature.as_ref()), Err(InvalidSignature));
         }
     }
     for_each_set!(test);
@@ -116,21 +115,21 @@ fn every_door_of_signing_gives_the_same_signature_for_the_same_randomness() {
 
 #[test]
 fn a_generator_that_fails_makes_no_key_and_no_signature() {
-    fn test<P: ParameterSet>() {
-        assert_eq!(SigningKey::<P>::generate_with(&mut Broken).err(), Some(Out));
-        assert_eq!(ExpandedSigningKey::<P>::generate_with(&mut Broken).err(), Some(Out));
-        let key = SigningKey::<P>::from_seed(&[0; 32]);
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        assert_eq!(SigningKey::<F>::generate_with(&mut Broken).err(), Some(Out));
+        let key = SigningKey::<F>::from_seed(&[0; 32]);
         assert_eq!(key.sign_with(&mut Broken, b""), Err(Out));
-        assert_eq!(key.expand().sign_with(&mut Broken, b""), Err(Out));
     }
     for_each_set!(test);
 }
 
 #[test]
 fn mu_in_any_pieces_is_mu_of_the_whole() {
-    fn test<P: ParameterSet>() {
-        let key = SigningKey::<P>::from_seed(&[2; 32]);
-        let (expanded, public) = (key.expand(), key.verifying_key());
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[2; 32]);
+        let (prepared, public) = (SigningKey::<P>::from_seed(&[2; 32]), key.verifying_key());
+        let prepared_public = prepared.verifying_key();
+        prepared_public.prepare();
         let message = Stream::new("pieces").vec(1000);
         for context in [&b""[..], b"context", &[1; 255]] {
             let whole = Message::pure(&message, context).unwrap();
@@ -142,10 +141,10 @@ fn mu_in_any_pieces_is_mu_of_the_whole() {
                 };
                 let mu = pieces(key.mu_hasher(context).unwrap());
                 assert_eq!(mu, pieces(public.mu_hasher(context).unwrap()));
-                let borrowed = VerifyingKeyRef::<P>::borrowed(public.as_bytes());
+                let borrowed = VerifyingKeyRef::<F>::from_ref(public.as_bytes());
                 assert_eq!(mu, pieces(borrowed.mu_hasher(context).unwrap()));
-                assert_eq!(mu, pieces(expanded.mu_hasher(context).unwrap()));
-                assert_eq!(mu, pieces(public.expand().mu_hasher(context).unwrap()));
+                assert_eq!(mu, pieces(prepared.mu_hasher(context).unwrap()));
+                assert_eq!(mu, pieces(prepared_public.mu_hasher(context).unwrap()));
                 assert_eq!(key.sign_deterministic(Message::mu(&mu)), signature);
                 assert_eq!(public.verify(Message::mu(&mu), signature.as_ref()), Ok(()));
             }
@@ -165,7 +164,7 @@ fn the_internal_interface_is_the_pure_one_without_its_prefix() {
 #[test]
 fn a_context_has_at_most_255_bytes_at_every_door() {
     let (longest, too_long) = ([5; 255], [5; 256]);
-    let key = SigningKey::<MlDsa44>::from_seed(&[4; 32]);
+    let key = SigningKey::<Compact<MlDsa44>>::from_seed(&[4; 32]);
     let public = key.verifying_key();
     let digest = PreHash::Sha3_256.digest(b"m");
     for message in [Message::pure(b"m", &longest), Message::prehashed(&digest, &longest)] {
@@ -176,11 +175,56 @@ fn a_context_has_at_most_255_bytes_at_every_door() {
     assert_eq!(Message::pure(b"m", &too_long).err(), Some(ContextTooLong));
     assert_eq!(Message::prehashed(&digest, &too_long).err(), Some(ContextTooLong));
     assert_eq!(key.mu_hasher(&too_long).err(), Some(ContextTooLong));
-    assert_eq!(key.expand().mu_hasher(&too_long).err(), Some(ContextTooLong));
+    let prepared = SigningKey::<MlDsa44>::from_seed(&[4; 32]);
+    assert_eq!(prepared.mu_hasher(&too_long).err(), Some(ContextTooLong));
     assert_eq!(public.mu_hasher(&too_long).err(), Some(ContextTooLong));
-    assert_eq!(public.expand().mu_hasher(&too_long).err(), Some(ContextTooLong));
-    let borrowed = VerifyingKeyRef::<MlDsa44>::borrowed(public.as_bytes());
+    let prepared = prepared.verifying_key();
+    prepared.prepare();
+    assert_eq!(prepared.mu_hasher(&too_long).err(), Some(ContextTooLong));
+    let borrowed = VerifyingKeyRef::<MlDsa44>::from_ref(public.as_bytes());
     assert_eq!(borrowed.mu_hasher(&too_long).err(), Some(ContextTooLong));
+}
+
+#[test]
+fn a_verifying_key_gives_the_same_at_its_first_second_and_third_use() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[10; 32]);
+        let made = key.verifying_key();
+        let good = key.sign_deterministic(b"m");
+        let mut bad = good;
+        bad.as_mut()[P::Signature::LEN >> 1] ^= 1;
+        let short = &good.as_ref()[1..];
+        // Whatever the verdicts of the first two uses are.
+        let cases =
+            [(good.as_ref(), Ok(())), (bad.as_ref(), Err(InvalidSignature)), (short, Err(InvalidSignature))];
+        for first in cases {
+            for second in cases {
+                let imported = VerifyingKey::<F>::from_bytes(made.as_bytes());
+                let unused = imported.clone();
+                let prepared = imported.clone();
+                prepared.prepare();
+                let mu = |key: &VerifyingKey<F>| key.mu_hasher(b"").unwrap().update(b"m").finalize();
+                let expected = mu(&imported);
+                assert_eq!(imported.verify(b"m", first.0), first.1, "first use");
+                let used = imported.clone();
+                assert_eq!(imported.verify(b"m", second.0), second.1, "second use");
+                for key in [&imported, &imported.clone(), &unused, &used, &prepared, &prepared.clone(), &made]
+                {
+                    for (signature, verdict) in cases {
+                        assert_eq!(key.verify(b"m", signature), verdict);
+                        assert_eq!(key.verify(Message::mu(&expected), signature), verdict);
+                    }
+                    assert_eq!(key.verify(b"n", good.as_ref()), Err(InvalidSignature));
+                    assert_eq!((key, mu(key)), (&made, expected));
+                }
+                // A clone outlives the key that it shares what is prepared with.
+                let shared = [imported.clone(), prepared.clone()];
+                drop((imported, prepared));
+                assert_eq!(shared.map(|key| key.verify(b"m", good.as_ref())), [Ok(()); 2]);
+            }
+        }
+    }
+    for_each_set!(test);
 }
 
 #[test]
@@ -224,42 +268,43 @@ fn pre_hash_functions_have_their_names_lengths_and_domains() {
 
 #[test]
 fn a_public_key_of_another_length_is_refused() {
-    fn test<P: ParameterSet>() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let expected = P::VerifyingKeyBytes::LEN;
         for actual in [0, 1, 32, expected - 1, expected + 1, 2 * expected] {
-            let error = VerifyingKeyLength { expected, actual };
-            assert_eq!(VerifyingKey::<P>::try_from(&vec![0; actual][..]), Err(error));
-            assert_eq!(ExpandedVerifyingKey::<P>::try_from(&vec![0; actual][..]).err(), Some(error));
+            let error = VerifyingKeyError::Length { expected, actual };
+            assert_eq!(VerifyingKey::<F>::try_from(&vec![0; actual][..]), Err(error));
+            assert_eq!(VerifyingKeyRef::<F>::try_from(&vec![0; actual][..]), Err(error));
         }
         let bytes = Stream::new("any string is a key").vec(expected);
-        let key = VerifyingKey::<P>::try_from(&bytes[..]).unwrap();
+        let key = VerifyingKey::<F>::try_from(&bytes[..]).unwrap();
         assert_eq!(key.as_bytes().as_ref(), bytes);
         assert_eq!(key, VerifyingKey::from_bytes(key.as_bytes()));
-        let expanded = ExpandedVerifyingKey::<P>::try_from(&bytes[..]).unwrap();
-        assert_eq!(expanded.as_bytes().as_ref(), bytes);
-        assert_eq!(*expanded.verifying_key(), key);
+        let prepared = key.clone();
+        prepared.prepare();
+        assert_eq!(prepared.as_bytes().as_ref(), bytes);
+        assert_eq!(prepared, key);
     }
     for_each_set!(test);
 }
 
 #[test]
-fn an_expanded_private_key_survives_export_and_import() {
-    fn test<P: ParameterSet>() {
+fn a_private_key_survives_export_and_import() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let mut stream = Stream::new("export");
         for _ in 0..5 {
             let seed = stream.array();
-            let key = ExpandedSigningKey::<P>::from_seed(&seed);
-            let bytes = key.to_expanded_bytes();
-            let (mut sk, mut vk) = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
-            ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, &mut sk, &mut vk);
+            let key = SigningKey::<P>::from_seed(&seed);
+            let bytes = key.to_encoded();
+            let (mut sk, mut vk) = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+            SigningKey::<F>::encoded_from_seed(&seed, &mut sk, &mut vk);
             assert_eq!(
                 (sk.as_ref(), vk.as_ref()),
                 (&bytes.expose()[..], key.verifying_key().as_bytes().as_ref())
             );
-            let imported = ExpandedSigningKey::<P>::from_expanded_bytes(bytes.expose()).unwrap();
+            let imported = SigningKey::<P>::from_encoded(bytes.expose()).unwrap();
             assert!(imported.seed().is_none());
             assert_eq!(imported.verifying_key(), key.verifying_key());
-            assert_eq!(imported.to_expanded_bytes().expose(), bytes.expose());
+            assert_eq!(imported.to_encoded().expose(), bytes.expose());
             assert_eq!(imported.sign_deterministic(b"m"), key.sign_deterministic(b"m"));
         }
     }
@@ -267,12 +312,12 @@ fn an_expanded_private_key_survives_export_and_import() {
 }
 
 #[test]
-fn an_expanded_private_key_that_does_not_hold_together_is_refused() {
-    fn test<P: ParameterSet>() {
-        let import = |bytes: &[u8]| ExpandedSigningKey::<P>::from_expanded_bytes(bytes).map(|_| ());
-        let bytes = ExpandedSigningKey::<P>::from_seed(&[6; 32]).to_expanded_bytes();
+fn a_private_key_that_does_not_hold_together_is_refused() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let import = |bytes: &[u8]| SigningKey::<P>::from_encoded(bytes).map(|_| ());
+        let bytes = SigningKey::<P>::from_seed(&[6; 32]).to_encoded();
         let bytes = bytes.expose();
-        let expected = P::ExpandedKeyBytes::LEN;
+        let expected = P::SigningKeyBytes::LEN;
         assert_eq!(import(bytes), Ok(()));
         for actual in [0, 32, expected - 1, expected + 1] {
             let mut bytes = bytes.clone();
@@ -306,12 +351,18 @@ fn an_expanded_private_key_that_does_not_hold_together_is_refused() {
 
 #[test]
 fn nothing_secret_is_printed() {
-    let key = SigningKey::<MlDsa65>::from_seed(&[7; 32]);
-    let shown = |value: &dyn Debug| format!("{value:?}");
-    assert_eq!(shown(&key), "SigningKey<ML-DSA-65>([redacted])");
-    assert_eq!(shown(&key.expand()), "ExpandedSigningKey<ML-DSA-65>([redacted])");
-    assert!(shown(&key.verifying_key()).starts_with("VerifyingKey<ML-DSA-65>(["));
-    assert!(shown(&key.verifying_key().expand()).starts_with("ExpandedVerifyingKey<ML-DSA-65>(["));
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[7; 32]);
+        let shown = |value: &dyn Debug| format!("{value:?}");
+        assert_eq!(shown(&key), format!("SigningKey<{}>([redacted])", P::NAME));
+        let public = key.verifying_key();
+        for _ in 0..2 {
+            assert!(shown(&public).starts_with(&format!("VerifyingKey<{}>([", P::NAME)));
+            assert!(shown(&public).len() < 60, "{public:?}");
+            public.prepare();
+        }
+    }
+    for_each_set!(test);
 }
 
 #[test]
@@ -319,10 +370,10 @@ fn errors_say_what_is_wrong() {
     let said = |error: &dyn core::error::Error| error.to_string();
     assert_eq!(said(&InvalidSignature), "the signature is invalid");
     assert_eq!(said(&ContextTooLong), "the context has more than 255 bytes");
-    let error = VerifyingKeyLength { expected: 1952, actual: 3 };
+    let error = VerifyingKeyError::Length { expected: 1952, actual: 3 };
     assert_eq!(said(&error), "a public key has 1952 bytes, not 3");
     let error = SigningKeyError::Length { expected: 4032, actual: 3 };
-    assert_eq!(said(&error), "an expanded private key has 4032 bytes, not 3");
+    assert_eq!(said(&error), "an encoded private key has 4032 bytes, not 3");
     assert_eq!(said(&SigningKeyError::Coefficient), "a coefficient of s1 or s2 is out of range");
     assert_eq!(said(&SigningKeyError::Mismatch), "t0 or tr does not belong to the rest of the private key");
     let error = DigestLength { expected: 32, actual: 3 };
@@ -347,8 +398,7 @@ mod traits {
 
     #[test]
     fn the_ecosystems_traits_are_the_same_doors() {
-        fn test<P: ParameterSet>() {
-            let key = SigningKey::<P>::from_seed(&[8; 32]);
+        fn test<P: PreparedSet, F: FormOf<P>>() {
             fn doors<P: ParameterSet, K>(key: &K)
             where
                 K: Signer<Signature<P>>
@@ -366,10 +416,12 @@ mod traits {
                 assert!(key.try_sign_with_rng(&mut Broken, b"message").is_err());
                 assert!(key.try_multipart_sign_with_rng(&mut Broken, &parts).is_err());
                 for signature in [expected, key.sign(b"message"), key.multipart_sign(&parts)] {
-                    Verifier::verify(&public, b"message", &signature).unwrap();
-                    Verifier::verify(&public.expand(), b"message", &signature).unwrap();
-                    public.multipart_verify(&parts, &signature).unwrap();
-                    public.expand().multipart_verify(&parts, &signature).unwrap();
+                    let prepared = VerifyingKey::<P>::from_bytes(public.as_bytes());
+                    prepared.prepare();
+                    for public in [&VerifyingKey::from_bytes(public.as_bytes()), &prepared] {
+                        Verifier::verify(public, b"message", &signature).unwrap();
+                        public.multipart_verify(&parts, &signature).unwrap();
+                    }
                     assert!(Verifier::verify(&public, b"massage", &signature).is_err());
                     assert!(public.multipart_verify(&parts[1..], &signature).is_err());
                     let bytes = signature.to_bytes();
@@ -379,8 +431,7 @@ mod traits {
                     assert!(format!("{signature:?}").starts_with("Signature<ML-DSA-"));
                 }
             }
-            doors::<P, _>(&key);
-            doors::<P, _>(&key.expand());
+            doors::<F, _>(&SigningKey::<F>::from_seed(&[8; 32]));
         }
         for_each_set!(test);
     }

