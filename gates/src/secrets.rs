@@ -3,8 +3,9 @@
 
 use crate::hunt::{Hunt, Window, power};
 use crate::operations::dsa::CONTEXT;
-use gambeson::mldsa::{self, ExpandedSigningKey, PreHash, SigningKey};
-use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey};
+use gambeson::Compact;
+use gambeson::mldsa::{self, PreHash, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::{Sha3_512, Shake256};
 
 /// The modulus of ML-KEM.
@@ -12,15 +13,15 @@ pub const Q_KEM: u32 = 3329;
 const Q_DSA: u32 = 8_380_417;
 
 /// Adds the secrets of a key and an encapsulation.
-pub fn kem<P: mlkem::ParameterSet>(hunt: &mut Hunt, seed: &[u8; 64], m: &[u8; 32]) {
+pub fn kem<P: mlkem::PreparedSet>(hunt: &mut Hunt, seed: &[u8; 64], m: &[u8; 32]) {
     // FIPS 203, section 8.
     let (k, eta1, eta2) = match P::NAME {
         "ML-KEM-512" => (2, 3, 2),
         "ML-KEM-768" => (3, 2, 2),
         _ => (4, 2, 2),
     };
-    let compact = DecapsulationKey::<P>::from_seed(seed);
-    let exported = ExpandedDecapsulationKey::<P>::from_seed(seed).to_expanded_bytes();
+    let compact = DecapsulationKey::<Compact<P>>::from_seed(seed);
+    let exported = DecapsulationKey::<P>::from_seed(seed).to_encoded();
     let exported: &[u8] = exported.expose().as_ref();
     let (c, shared) = compact.encapsulation_key().encapsulate_deterministic(m);
     hunt.bytes("d", &seed[..32]);
@@ -46,15 +47,15 @@ pub fn kem<P: mlkem::ParameterSet>(hunt: &mut Hunt, seed: &[u8; 64], m: &[u8; 32
 }
 
 /// Adds the secrets of a key, and of signatures of a message: with the empty context, with [`CONTEXT`], and pre-hashed.
-pub fn dsa<P: mldsa::ParameterSet>(hunt: &mut Hunt, seed: &[u8; 32], rnd: &[u8; 32], message: &[u8]) {
+pub fn dsa<P: mldsa::PreparedSet>(hunt: &mut Hunt, seed: &[u8; 32], rnd: &[u8; 32], message: &[u8]) {
     // FIPS 204, section 4.
     let (k, l, eta, mask_bits) = match P::NAME {
         "ML-DSA-44" => (4, 4, 2, 18),
         "ML-DSA-65" => (6, 5, 4, 20),
         _ => (8, 7, 2, 20),
     };
-    let public = SigningKey::<P>::from_seed(seed).verifying_key();
-    let exported = ExpandedSigningKey::<P>::from_seed(seed).to_expanded_bytes();
+    let public = SigningKey::<Compact<P>>::from_seed(seed).verifying_key();
+    let exported = SigningKey::<P>::from_seed(seed).to_encoded();
     let exported: &[u8] = exported.expose().as_ref();
     hunt.bytes("the seed", seed);
     let mut h = [0; 128];

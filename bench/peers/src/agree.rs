@@ -4,8 +4,8 @@
 //! import here and match each other, we must decapsulate its ciphertexts to its secrets, and its signatures must verify
 //! here; the other direction is its own decapsulation and verification of our outputs, which are exact work.
 
-use gambeson::mldsa::{self, ExpandedSigningKey, VerifyingKey};
-use gambeson::mlkem::{self, EncapsulationKey, ExpandedDecapsulationKey};
+use gambeson::mldsa::{self, SigningKey, VerifyingKey};
+use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
 
 use crate::cases::{KemCases, SignatureCases};
 use crate::peers::{Answer, Form, KemSet, KemVerb, SignatureSet, SignatureVerb, Work};
@@ -122,9 +122,9 @@ fn same(i: usize, answer: &Answer, public: &[u8], private: &[u8]) -> Result<(), 
     Ok(())
 }
 
-fn kem_across<P: mlkem::ParameterSet>(verb: KemVerb, private: &[u8], answer: &Answer) -> Result<(), String> {
+fn kem_across<P: mlkem::PreparedSet>(verb: KemVerb, private: &[u8], answer: &Answer) -> Result<(), String> {
     let import = |bytes: &[u8]| {
-        ExpandedDecapsulationKey::<P>::from_expanded_bytes(bytes)
+        DecapsulationKey::<P>::from_encoded(bytes)
             .map_err(|_| "its decapsulation key is refused here".to_owned())
     };
     match verb {
@@ -149,7 +149,7 @@ fn kem_across<P: mlkem::ParameterSet>(verb: KemVerb, private: &[u8], answer: &An
     Ok(())
 }
 
-fn signature_across<P: mldsa::ParameterSet>(
+fn signature_across<P: mldsa::PreparedSet>(
     verb: SignatureVerb,
     public: &[u8],
     message: &[u8],
@@ -160,7 +160,7 @@ fn signature_across<P: mldsa::ParameterSet>(
     };
     match verb {
         SignatureVerb::Keygen => {
-            let private = ExpandedSigningKey::<P>::from_expanded_bytes(&answer.private)
+            let private = SigningKey::<P>::from_encoded(&answer.private)
                 .map_err(|_| "its signing key is refused here".to_owned())?;
             if (import(&answer.public)?.verify(message, private.sign_deterministic(message).as_ref()))
                 .is_err()

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use gambeson::mldsa::{self, ExpandedSigningKey};
-use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey};
+use gambeson::Compact;
+use gambeson::mldsa::{self, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::Shake256;
 
 use crate::peers::{KemSet, SignatureSet};
@@ -22,7 +23,7 @@ pub struct KemCase {
     pub m: [u8; 32],
     /// The encapsulation key.
     pub public: Vec<u8>,
-    /// The decapsulation key in its expanded encoding.
+    /// The decapsulation key in the standard's encoding.
     pub private: Vec<u8>,
     /// What encapsulation with `m` gives.
     pub ciphertext: Vec<u8>,
@@ -55,7 +56,7 @@ pub struct SignatureKey {
     pub seed: [u8; 32],
     /// The verifying key.
     pub public: Vec<u8>,
-    /// The signing key in its expanded encoding.
+    /// The signing key in the standard's encoding.
     pub private: Vec<u8>,
 }
 
@@ -84,19 +85,19 @@ impl KemCases {
         }
     }
 
-    fn of<P: mlkem::ParameterSet>(keys: usize) -> Rc<Self> {
+    fn of<P: mlkem::PreparedSet>(keys: usize) -> Rc<Self> {
         let mut all: Vec<KemCase> = (0..keys)
             .map(|i| {
                 let seed: [u8; 64] = bytes(&format!("{} key {i}", P::NAME));
                 let m: [u8; 32] = bytes(&format!("{} encapsulation {i}", P::NAME));
-                let key = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+                let key = DecapsulationKey::<P>::from_seed(&seed);
                 let public = key.encapsulation_key();
                 let (ciphertext, secret) = public.encapsulate_deterministic(&m);
                 KemCase {
                     seed,
                     m,
                     public: public.as_bytes().as_ref().to_vec(),
-                    private: AsRef::<[u8]>::as_ref(key.to_expanded_bytes().expose()).to_vec(),
+                    private: AsRef::<[u8]>::as_ref(key.to_encoded().expose()).to_vec(),
                     ciphertext: ciphertext.as_ref().to_vec(),
                     secret: secret.expose().to_vec(),
                 }
@@ -106,7 +107,7 @@ impl KemCases {
         tampered.ciphertext[7] ^= 1;
         let ciphertext =
             P::Ciphertext::try_from(&tampered.ciphertext[..]).expect("the length did not change");
-        let key = DecapsulationKey::<P>::from_seed(&tampered.seed);
+        let key = DecapsulationKey::<Compact<P>>::from_seed(&tampered.seed);
         tampered.secret = key.decapsulate(&ciphertext).expose().to_vec();
         assert_ne!(tampered.secret, all[0].secret, "a tampered ciphertext gives the rejection secret");
         all.push(tampered);
@@ -124,16 +125,16 @@ impl SignatureCases {
         }
     }
 
-    fn of<P: mldsa::ParameterSet>(count: usize, messages: usize) -> Rc<Self> {
+    fn of<P: mldsa::PreparedSet>(count: usize, messages: usize) -> Rc<Self> {
         let mut keys = Vec::new();
         let mut signers = Vec::new();
         for i in 0..count {
             let seed: [u8; 32] = bytes(&format!("{} key {i}", P::NAME));
-            let signer = ExpandedSigningKey::<P>::from_seed(&seed);
+            let signer = SigningKey::<P>::from_seed(&seed);
             keys.push(SignatureKey {
                 seed,
                 public: signer.verifying_key().as_bytes().as_ref().to_vec(),
-                private: AsRef::<[u8]>::as_ref(signer.to_expanded_bytes().expose()).to_vec(),
+                private: AsRef::<[u8]>::as_ref(signer.to_encoded().expose()).to_vec(),
             });
             signers.push(signer);
         }

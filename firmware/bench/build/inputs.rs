@@ -1,7 +1,7 @@
 //! The inputs of the measurement and their outputs, in the order in which an operation of `src` reads them.
 
-use gambeson::mldsa::{self, ExpandedSigningKey};
-use gambeson::mlkem::{self, ExpandedDecapsulationKey};
+use gambeson::mldsa::{self, SigningKey};
+use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::{self, State};
 
 /// How many keys, and how many messages are signed. Signatures begin anew until one fits: only one list for all makes figures alike.
@@ -28,33 +28,33 @@ impl Stream {
 }
 
 /// Ten keys, each with a message.
-pub fn of_kem<P: mlkem::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
+pub fn of_kem<P: mlkem::PreparedSet>(operation: &str) -> Vec<Vec<u8>> {
     let of_key = |number| {
         let mut stream = Stream::new(number);
         let (seed, m): ([u8; 64], [u8; 32]) = (stream.array(), stream.array());
-        let dk = ExpandedDecapsulationKey::<P>::from_seed(&seed);
+        let dk = DecapsulationKey::<P>::from_seed(&seed);
         let ek = dk.encapsulation_key();
+        let (c, shared) = ek.encapsulate_deterministic(&m);
         let ek = ek.as_bytes().as_ref();
-        let (c, shared) = dk.expanded_encapsulation_key().encapsulate_deterministic(&m);
         let (c, shared) = (c.as_ref(), &shared.expose()[..]);
         match operation {
             "keygen" => [&seed, ek].concat(),
             "encaps" | "encaps-expanded" => [ek, &m, c, shared].concat(),
             "decaps" | "decaps-expanded" => [&seed, c, shared].concat(),
-            _ => [dk.to_expanded_bytes().expose(), c, shared].concat(),
+            _ => [dk.to_encoded().expose(), c, shared].concat(),
         }
     };
     (0..KEYS).map(of_key).collect()
 }
 
 /// Ten keys; or one key and fifty messages of 32 bytes, signed without randomness, of which ten are verified.
-pub fn of_dsa<P: mldsa::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
+pub fn of_dsa<P: mldsa::PreparedSet>(operation: &str) -> Vec<Vec<u8>> {
     let key = |number| {
         let seed: [u8; 32] = Stream::new(number).array();
-        (seed, ExpandedSigningKey::<P>::from_seed(&seed))
+        (seed, SigningKey::<P>::from_seed(&seed))
     };
     if operation == "keygen" {
-        let of_key = |(seed, key): ([u8; 32], ExpandedSigningKey<P>)| {
+        let of_key = |(seed, key): ([u8; 32], SigningKey<P>)| {
             [&seed, key.verifying_key().as_bytes().as_ref()].concat()
         };
         return (0..KEYS).map(key).map(of_key).collect();
@@ -70,7 +70,7 @@ pub fn of_dsa<P: mldsa::ParameterSet>(operation: &str) -> Vec<Vec<u8>> {
             "verify" | "verify-expanded" => {
                 [key.verifying_key().as_bytes().as_ref(), &message, signature].concat()
             }
-            _ => [key.to_expanded_bytes().expose(), &message[..], signature].concat(),
+            _ => [key.to_encoded().expose(), &message[..], signature].concat(),
         }
     };
     (0..if operation.starts_with("verify") { KEYS } else { MESSAGES }).map(signed).collect()

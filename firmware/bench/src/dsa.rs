@@ -2,10 +2,7 @@
 
 use super::{Input, Operation};
 use gambeson::Bytes;
-use gambeson::mldsa::{
-    ExpandedKeyRef, ExpandedSigningKey, ExpandedVerifyingKey, ParameterSet, SigningKey, VerifyingKey,
-    VerifyingKeyRef,
-};
+use gambeson::mldsa::{ParameterSet, SigningKey, SigningKeyRef, VerifyingKey, VerifyingKeyRef};
 
 /// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal): the key that holds the seed, and the public key.
 pub struct KeyGen<P: ParameterSet> {
@@ -72,13 +69,13 @@ impl<P: ParameterSet> Operation for SignSeed<P> {
 
 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from the standard's bytes, which were checked when they were read.
 pub struct Sign<P: ParameterSet> {
-    pub key: Option<ExpandedKeyRef<'static, P>>,
+    pub key: Option<SigningKeyRef<'static, P>>,
     pub message: [u8; 32],
     pub signature: P::Signature,
 }
 
 impl<P: ParameterSet> Operation for Sign<P> {
-    const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const KEY: usize = P::SigningKeyBytes::LEN;
     const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
@@ -86,7 +83,7 @@ impl<P: ParameterSet> Operation for Sign<P> {
     }
 
     fn prepare(&mut self, input: &mut Input) {
-        self.key = ExpandedKeyRef::borrowed(input.next(P::ExpandedKeyBytes::LEN)).ok();
+        self.key = SigningKeyRef::from_ref(input.next(P::SigningKeyBytes::LEN)).ok();
         input.read(&mut self.message);
     }
 
@@ -129,7 +126,7 @@ impl<P: ParameterSet> Operation for Verify<P> {
     }
 
     fn run(&mut self) {
-        let vk = VerifyingKeyRef::<P>::borrowed(&self.vk);
+        let vk = VerifyingKeyRef::<P>::from_ref(&self.vk);
         self.valid = vk.verify(&self.message, self.signature.as_ref()).is_ok();
     }
 
@@ -139,14 +136,14 @@ impl<P: ParameterSet> Operation for Verify<P> {
 }
 
 /// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), with a key whose matrix is on the heap.
-pub struct SignExpanded<P: ParameterSet> {
-    key: Option<ExpandedSigningKey<P>>,
+pub struct SignPrepared<P: ParameterSet> {
+    key: Option<SigningKey<P>>,
     message: [u8; 32],
     signature: Option<P::Signature>,
 }
 
-impl<P: ParameterSet> Operation for SignExpanded<P> {
-    const KEY: usize = size_of::<ExpandedSigningKey<P>>();
+impl<P: ParameterSet> Operation for SignPrepared<P> {
+    const KEY: usize = size_of::<SigningKey<P>>();
     const HEAP: bool = true;
 
     fn new() -> Self {
@@ -158,7 +155,7 @@ impl<P: ParameterSet> Operation for SignExpanded<P> {
         input.read(&mut seed);
         // The key before leaves first.
         self.key = None;
-        self.key = Some(ExpandedSigningKey::from_seed(&seed));
+        self.key = Some(SigningKey::from_seed(&seed));
         input.read(&mut self.message);
     }
 
@@ -172,15 +169,15 @@ impl<P: ParameterSet> Operation for SignExpanded<P> {
 }
 
 /// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), with a key whose matrix is on the heap.
-pub struct VerifyExpanded<P: ParameterSet> {
-    vk: Option<ExpandedVerifyingKey<P>>,
+pub struct VerifyPrepared<P: ParameterSet> {
+    vk: Option<VerifyingKey<P>>,
     message: [u8; 32],
     signature: P::Signature,
     valid: bool,
 }
 
-impl<P: ParameterSet> Operation for VerifyExpanded<P> {
-    const KEY: usize = size_of::<ExpandedVerifyingKey<P>>();
+impl<P: ParameterSet> Operation for VerifyPrepared<P> {
+    const KEY: usize = size_of::<VerifyingKey<P>>();
     const HEAP: bool = true;
 
     fn new() -> Self {
@@ -192,7 +189,9 @@ impl<P: ParameterSet> Operation for VerifyExpanded<P> {
         input.read(vk.as_mut());
         // As above.
         self.vk = None;
-        self.vk = Some(VerifyingKey::<P>::from_bytes(&vk).expand());
+        let vk = VerifyingKey::from_bytes(&vk);
+        vk.prepare();
+        self.vk = Some(vk);
         input.read(&mut self.message);
         input.read(self.signature.as_mut());
     }

@@ -3,8 +3,7 @@
 use super::{Input, Operation};
 use gambeson::Bytes;
 use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey,
-    ExpandedEncapsulationKey, ExpandedKeyRef, ParameterSet, SharedSecret,
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret,
 };
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal): the key in 96 bytes, and the encapsulation key.
@@ -62,7 +61,7 @@ impl<P: ParameterSet> Operation for Encaps<P> {
     }
 
     fn run(&mut self) {
-        if let Ok(ek) = EncapsulationKeyRef::<P>::borrowed(&self.ek) {
+        if let Ok(ek) = EncapsulationKeyRef::<P>::from_ref(&self.ek) {
             ek.encapsulate_deterministic_into(&self.m, &mut self.c, &mut self.shared);
         }
     }
@@ -109,13 +108,13 @@ impl<P: ParameterSet> Operation for Decaps<P> {
 
 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps), from the standard's bytes, which were checked when they were read.
 pub struct DecapsEncoded<P: ParameterSet> {
-    pub dk: Option<ExpandedKeyRef<'static, P>>,
+    pub dk: Option<DecapsulationKeyRef<'static, P>>,
     pub c: P::Ciphertext,
     pub shared: SharedSecret,
 }
 
 impl<P: ParameterSet> Operation for DecapsEncoded<P> {
-    const KEY: usize = P::ExpandedKeyBytes::LEN;
+    const KEY: usize = P::DecapsulationKeyBytes::LEN;
     const GUARDED: Option<bool> = Some(true);
 
     fn new() -> Self {
@@ -123,7 +122,7 @@ impl<P: ParameterSet> Operation for DecapsEncoded<P> {
     }
 
     fn prepare(&mut self, input: &mut Input) {
-        self.dk = ExpandedKeyRef::borrowed(input.next(P::ExpandedKeyBytes::LEN)).ok();
+        self.dk = DecapsulationKeyRef::from_ref(input.next(P::DecapsulationKeyBytes::LEN)).ok();
         input.read(self.c.as_mut());
     }
 
@@ -139,14 +138,14 @@ impl<P: ParameterSet> Operation for DecapsEncoded<P> {
 }
 
 /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), with a key whose matrix is on the heap.
-pub struct EncapsExpanded<P: ParameterSet> {
-    ek: Option<ExpandedEncapsulationKey<P>>,
+pub struct EncapsPrepared<P: ParameterSet> {
+    ek: Option<EncapsulationKey<P>>,
     m: [u8; 32],
     out: Option<(P::Ciphertext, SharedSecret)>,
 }
 
-impl<P: ParameterSet> Operation for EncapsExpanded<P> {
-    const KEY: usize = size_of::<ExpandedEncapsulationKey<P>>();
+impl<P: ParameterSet> Operation for EncapsPrepared<P> {
+    const KEY: usize = size_of::<EncapsulationKey<P>>();
     const HEAP: bool = true;
 
     fn new() -> Self {
@@ -156,8 +155,8 @@ impl<P: ParameterSet> Operation for EncapsExpanded<P> {
     fn prepare(&mut self, input: &mut Input) {
         // The key before leaves first.
         self.ek = None;
-        let ek = EncapsulationKey::<P>::try_from(input.next(P::EncapsulationKeyBytes::LEN));
-        self.ek = ek.ok().map(|ek| ek.expand());
+        self.ek = EncapsulationKey::try_from(input.next(P::EncapsulationKeyBytes::LEN)).ok();
+        self.ek.iter().for_each(EncapsulationKey::prepare);
         input.read(&mut self.m);
     }
 
@@ -174,14 +173,14 @@ impl<P: ParameterSet> Operation for EncapsExpanded<P> {
 }
 
 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps), with a key whose matrix is on the heap.
-pub struct DecapsExpanded<P: ParameterSet> {
-    dk: Option<ExpandedDecapsulationKey<P>>,
+pub struct DecapsPrepared<P: ParameterSet> {
+    dk: Option<DecapsulationKey<P>>,
     c: P::Ciphertext,
     shared: Option<SharedSecret>,
 }
 
-impl<P: ParameterSet> Operation for DecapsExpanded<P> {
-    const KEY: usize = size_of::<ExpandedDecapsulationKey<P>>();
+impl<P: ParameterSet> Operation for DecapsPrepared<P> {
+    const KEY: usize = size_of::<DecapsulationKey<P>>();
     const HEAP: bool = true;
 
     fn new() -> Self {
@@ -193,7 +192,7 @@ impl<P: ParameterSet> Operation for DecapsExpanded<P> {
         input.read(&mut seed);
         // As above.
         self.dk = None;
-        self.dk = Some(ExpandedDecapsulationKey::from_seed(&seed));
+        self.dk = Some(DecapsulationKey::from_seed(&seed));
         input.read(self.c.as_mut());
     }
 

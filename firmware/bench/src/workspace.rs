@@ -58,7 +58,7 @@ impl<P: mlkem::ParameterSet> Works for kem::Encaps<Small<P>> {
     type Workspace = Workspace<P>;
 
     fn run_in(&mut self, workspace: &mut Workspace<P>) {
-        if let Ok(ek) = EncapsulationKeyRef::<Small<P>>::borrowed(&self.ek) {
+        if let Ok(ek) = EncapsulationKeyRef::<Small<P>>::from_ref(&self.ek) {
             ek.encapsulate_deterministic_in(&self.m, &mut self.c, &mut self.shared, workspace);
         }
     }
@@ -130,7 +130,7 @@ impl<P: mldsa::ParameterSet> Works for dsa::Verify<Small<P>> {
     type Workspace = Workspace<P>;
 
     fn run_in(&mut self, workspace: &mut Workspace<P>) {
-        let vk = VerifyingKeyRef::<Small<P>>::borrowed(&self.vk);
+        let vk = VerifyingKeyRef::<Small<P>>::from_ref(&self.vk);
         self.valid = vk.verify_in(&self.message, self.signature.as_ref(), workspace).is_ok();
     }
 }

@@ -36,7 +36,7 @@ fn agrees() -> bool {
     let device = DecapsulationKey::<Set>::from_seed_into(&seed, &mut sent);
 
     let (mut answer, mut of_server) = ([0; 1088], SharedSecret::new([0; 32]));
-    let Ok(received) = EncapsulationKeyRef::<Set>::borrowed(&sent) else { return false };
+    let Ok(received) = EncapsulationKeyRef::<Set>::from_ref(&sent) else { return false };
     received.encapsulate_deterministic_into(&m, &mut answer, &mut of_server);
 
     let mut of_device = SharedSecret::new([0; 32]);

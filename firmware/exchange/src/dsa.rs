@@ -3,7 +3,7 @@
 
 use super::Exchange;
 use gambeson::Bytes;
-use gambeson::mldsa::{ExpandedKeyRef, ParameterSet, SigningKey, VerifyingKeyRef};
+use gambeson::mldsa::{ParameterSet, SigningKey, SigningKeyRef, VerifyingKeyRef};
 use gambeson::sha3::Shake128;
 
 pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
@@ -20,16 +20,16 @@ pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
         files.write(bytes);
     }
     for _ in 0..files.peers {
-        let mut encoded = P::ExpandedKeyBytes::zeroed();
+        let mut encoded = P::SigningKeyBytes::zeroed();
         for bytes in [vk.as_mut(), encoded.as_mut(), signature.as_mut()] {
             files.read(bytes);
         }
-        let public = VerifyingKeyRef::<P>::borrowed(&vk);
+        let public = VerifyingKeyRef::<P>::from_ref(&vk);
         assert!(public.verify(&message, signature.as_ref()).is_ok(), "{}: the peer's signature", P::NAME);
         signature.as_mut()[0] ^= 1;
         assert!(public.verify(&message, signature.as_ref()).is_err(), "{}: a changed signature", P::NAME);
 
-        let encoded = ExpandedKeyRef::<P>::borrowed(encoded.as_ref()).expect("the peer's key");
+        let encoded = SigningKeyRef::<P>::from_ref(encoded.as_ref()).expect("the peer's key");
         encoded.sign_with_rnd_into(&[0; 32], &message, &mut signature);
         assert!(public.verify(&message, signature.as_ref()).is_ok(), "{}: by the peer's key", P::NAME);
         files.met += 1;

@@ -3,7 +3,9 @@
 
 use super::Exchange;
 use gambeson::Bytes;
-use gambeson::mlkem::{DecapsulationKey, EncapsulationKeyRef, ExpandedKeyRef, ParameterSet, SharedSecret};
+use gambeson::mlkem::{
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKeyRef, ParameterSet, SharedSecret,
+};
 use gambeson::sha3::Shake128;
 
 pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
@@ -16,14 +18,14 @@ pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
     let (mut ek, mut c) = (P::EncapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
     let (mut shared, mut found) = (SharedSecret::new([0; 32]), SharedSecret::new([0; 32]));
     let dk = DecapsulationKey::<P>::from_seed_into(&seed, &mut ek);
-    let own = EncapsulationKeyRef::<P>::borrowed(&ek).expect("our own key");
+    let own = EncapsulationKeyRef::<P>::from_ref(&ek).expect("our own key");
     own.encapsulate_deterministic_into(&m, &mut c, &mut shared);
     for bytes in [&seed, ek.as_ref(), c.as_ref(), shared.expose()] {
         files.write(bytes);
     }
     for _ in 0..files.peers {
         let (mut theirs, mut expected) = (P::EncapsulationKeyBytes::zeroed(), [0; 32]);
-        let mut encoded = P::ExpandedKeyBytes::zeroed();
+        let mut encoded = P::DecapsulationKeyBytes::zeroed();
         for bytes in [c.as_mut(), &mut expected, theirs.as_mut(), encoded.as_mut()] {
             files.read(bytes);
         }
@@ -33,9 +35,9 @@ pub fn exchange<P: ParameterSet>(files: &mut Exchange) {
         dk.decapsulate_into(&c, &mut found);
         assert!(*found.expose() != expected, "{}: a changed ciphertext has the same secret", P::NAME);
 
-        let theirs = EncapsulationKeyRef::<P>::borrowed(&theirs).expect("the peer's key");
+        let theirs = EncapsulationKeyRef::<P>::from_ref(&theirs).expect("the peer's key");
         theirs.encapsulate_deterministic_into(&m, &mut c, &mut shared);
-        let encoded = ExpandedKeyRef::<P>::borrowed(encoded.as_ref()).expect("the peer's key");
+        let encoded = DecapsulationKeyRef::<P>::from_ref(encoded.as_ref()).expect("the peer's key");
         encoded.decapsulate_into(&c, &mut found);
         assert!(found.expose() == shared.expose(), "{}: the peer's keys are no pair", P::NAME);
         files.met += 1;

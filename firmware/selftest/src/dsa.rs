@@ -3,16 +3,16 @@
 use super::agreed;
 use super::case::{Case, OfDsa};
 use gambeson::mldsa::{
-    ExpandedKeyRef, ExpandedSigningKey, Message, ParameterSet, SigningKey, VerifyingKey, VerifyingKeyRef,
+    Message, ParameterSet, PreparedSet, SigningKey, SigningKeyRef, VerifyingKey, VerifyingKeyRef,
 };
 use gambeson::sha3::Shake128;
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
 /// Steps of a digest in which every door is asked; later ones ask a door in turn.
 const BY_ALL: usize = 2;
 
 /// Whether what the case gives is accepted, and gives what the case expects.
-pub fn run<P: ParameterSet>(kind: OfDsa, case: &Case) -> bool {
+pub fn run<P: PreparedSet>(kind: OfDsa, case: &Case) -> bool {
     let context = |number| case.field(number).unwrap_or_default();
     let signed = |sign: &dyn Fn(&[u8; 32], Message<'_>) -> Option<P::Signature>| {
         let message = match case.field(2) {
@@ -43,7 +43,7 @@ pub fn run<P: ParameterSet>(kind: OfDsa, case: &Case) -> bool {
 }
 
 /// The digest of many steps: key and deterministic signature of the empty message (C2SP/CCTV, `ML-DSA/README.md`).
-fn accumulated<P: ParameterSet>(steps: usize) -> [u8; 32] {
+fn accumulated<P: PreparedSet>(steps: usize) -> [u8; 32] {
     let mut seeds = Shake128::new().finalize_xof();
     let mut output = Shake128::new();
     for step in 0..steps {
@@ -69,7 +69,7 @@ fn accumulated<P: ParameterSet>(steps: usize) -> [u8; 32] {
     digest
 }
 
-fn verifying_key<P: ParameterSet>(only: Option<usize>, seed: &[u8; 32]) -> P::VerifyingKeyBytes {
+fn verifying_key<P: PreparedSet>(only: Option<usize>, seed: &[u8; 32]) -> P::VerifyingKeyBytes {
     let written = |work: &dyn Fn(&mut P::VerifyingKeyBytes)| {
         let mut vk = P::VerifyingKeyBytes::zeroed();
         work(&mut vk);
@@ -78,7 +78,7 @@ fn verifying_key<P: ParameterSet>(only: Option<usize>, seed: &[u8; 32]) -> P::Ve
     agreed(
         only,
         [
-            &|| written(&|vk| _ = SigningKey::<P>::from_seed_into(seed, vk)),
+            &|| written(&|vk| _ = SigningKey::<Compact<P>>::from_seed_into(seed, vk)),
             &|| written(&|vk| _ = SigningKey::<Small<P>>::from_seed_into(seed, vk)),
             &|| {
                 written(&|vk| {
@@ -91,7 +91,7 @@ fn verifying_key<P: ParameterSet>(only: Option<usize>, seed: &[u8; 32]) -> P::Ve
 }
 
 /// By the key of the seed.
-fn signature<P: ParameterSet>(
+fn signature<P: PreparedSet>(
     only: Option<usize>,
     seed: &[u8; 32],
     rnd: &[u8; 32],
@@ -105,7 +105,7 @@ fn signature<P: ParameterSet>(
     agreed(
         only,
         [
-            &|| by::<P>(seed, rnd, message),
+            &|| by::<Compact<P>>(seed, rnd, message),
             &|| by::<Small<P>>(seed, rnd, message),
             &|| {
                 let (workspace, mut signature) = (&mut Workspace::default(), P::Signature::zeroed());
@@ -113,13 +113,13 @@ fn signature<P: ParameterSet>(
                 key.sign_with_rnd_in(rnd, message, &mut signature, workspace);
                 signature
             },
-            &|| ExpandedSigningKey::<P>::from_seed(seed).sign_with_rnd(rnd, message),
+            &|| SigningKey::<P>::from_seed(seed).sign_with_rnd(rnd, message),
         ],
     )
 }
 
 /// By the key in the standard's encoding, if it is one: the heap's door alone sees whether t0 and tr belong to the rest.
-fn signature_by_sk<P: ParameterSet>(
+fn signature_by_sk<P: PreparedSet>(
     only: Option<usize>,
     sk: &[u8],
     rnd: &[u8; 32],
@@ -127,19 +127,19 @@ fn signature_by_sk<P: ParameterSet>(
 ) -> Option<P::Signature> {
     fn by<P: ParameterSet>(sk: &[u8], rnd: &[u8; 32], message: Message<'_>) -> P::Signature {
         let mut signature = P::Signature::zeroed();
-        let key = ExpandedKeyRef::<P>::borrowed(sk).expect("a key that was checked for more");
+        let key = SigningKeyRef::<P>::from_ref(sk).expect("a key that was checked for more");
         key.sign_with_rnd_into(rnd, message, &mut signature);
         signature
     }
-    let key = ExpandedSigningKey::<P>::from_expanded_bytes(sk).ok()?;
+    let key = SigningKey::<P>::from_encoded(sk).ok()?;
     Some(agreed(
         only,
         [
-            &|| by::<P>(sk, rnd, message),
+            &|| by::<Compact<P>>(sk, rnd, message),
             &|| by::<Small<P>>(sk, rnd, message),
             &|| {
                 let (workspace, mut signature) = (&mut Workspace::default(), P::Signature::zeroed());
-                let key = ExpandedKeyRef::<Small<P>>::borrowed(sk).expect("a key that was checked for more");
+                let key = SigningKeyRef::<Small<P>>::from_ref(sk).expect("a key that was checked for more");
                 key.sign_with_rnd_in(rnd, message, &mut signature, workspace);
                 signature
             },
@@ -148,7 +148,7 @@ fn signature_by_sk<P: ParameterSet>(
     ))
 }
 
-fn verified<P: ParameterSet>(
+fn verified<P: PreparedSet>(
     only: Option<usize>,
     vk: &P::VerifyingKeyBytes,
     message: Message<'_>,
@@ -157,14 +157,18 @@ fn verified<P: ParameterSet>(
     agreed(
         only,
         [
-            &|| VerifyingKeyRef::<P>::borrowed(vk).verify(message, signature).is_ok(),
-            &|| VerifyingKeyRef::<Small<P>>::borrowed(vk).verify(message, signature).is_ok(),
+            &|| VerifyingKeyRef::<Compact<P>>::from_ref(vk).verify(message, signature).is_ok(),
+            &|| VerifyingKeyRef::<Small<P>>::from_ref(vk).verify(message, signature).is_ok(),
             &|| {
-                VerifyingKeyRef::<Small<P>>::borrowed(vk)
+                VerifyingKeyRef::<Small<P>>::from_ref(vk)
                     .verify_in(message, signature, &mut Workspace::default())
                     .is_ok()
             },
-            &|| VerifyingKey::<P>::from_bytes(vk).expand().verify(message, signature).is_ok(),
+            &|| {
+                let key = VerifyingKey::<P>::from_bytes(vk);
+                key.prepare();
+                key.verify(message, signature).is_ok()
+            },
         ],
     )
 }

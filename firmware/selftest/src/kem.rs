@@ -4,17 +4,17 @@ use super::agreed;
 use super::case::{Case, OfKem};
 use alloc::vec::Vec;
 use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
-    ParameterSet, SharedSecret,
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKey, EncapsulationKeyRef, ParameterSet, PreparedSet,
+    SharedSecret,
 };
 use gambeson::sha3::Shake128;
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
 /// Steps of a digest in which every door is asked; later ones ask a door in turn.
 const BY_ALL: usize = 100;
 
 /// Whether what the case gives is accepted, and gives what the case expects.
-pub fn run<P: ParameterSet>(kind: OfKem, case: &Case) -> bool {
+pub fn run<P: PreparedSet>(kind: OfKem, case: &Case) -> bool {
     let expects = |number, found: &[u8]| case.field(number).is_none_or(|expected| expected == found);
     match kind {
         OfKem::Accumulated => {
@@ -44,7 +44,7 @@ pub fn run<P: ParameterSet>(kind: OfKem, case: &Case) -> bool {
 }
 
 /// The digest of many steps: key, ciphertext, and the secret of a random ciphertext, which is rejected (C2SP/CCTV, `ML-KEM/README.md`).
-fn accumulated<P: ParameterSet>(steps: usize) -> [u8; 32] {
+fn accumulated<P: PreparedSet>(steps: usize) -> [u8; 32] {
     let mut input = Shake128::new().finalize_xof();
     let mut output = Shake128::new();
     for step in 0..steps {
@@ -76,40 +76,40 @@ fn shared(work: impl FnOnce(&mut SharedSecret)) -> [u8; 32] {
 }
 
 /// ek and dk.
-fn keys<P: ParameterSet>(only: Option<usize>, seed: &[u8; 64]) -> (P::EncapsulationKeyBytes, Vec<u8>) {
+fn keys<P: PreparedSet>(only: Option<usize>, seed: &[u8; 64]) -> (P::EncapsulationKeyBytes, Vec<u8>) {
     let written = |work: &dyn Fn(&mut P::EncapsulationKeyBytes)| {
         let mut ek = P::EncapsulationKeyBytes::zeroed();
         work(&mut ek);
         ek
     };
-    let expanded = ExpandedDecapsulationKey::<P>::from_seed(seed);
+    let prepared = DecapsulationKey::<P>::from_seed(seed);
     let ek = agreed(
         only,
         [
-            &|| written(&|ek| _ = DecapsulationKey::<P>::from_seed_into(seed, ek)),
+            &|| written(&|ek| _ = DecapsulationKey::<Compact<P>>::from_seed_into(seed, ek)),
             &|| written(&|ek| _ = DecapsulationKey::<Small<P>>::from_seed_into(seed, ek)),
             &|| {
                 written(&|ek| {
                     _ = DecapsulationKey::<Small<P>>::from_seed_in(seed, Some(ek), &mut Workspace::default())
                 })
             },
-            &|| *expanded.encapsulation_key().as_bytes(),
+            &|| *prepared.encapsulation_key().as_bytes(),
         ],
     );
     // One that was made without its public key makes the same later.
-    let again = |seed| *DecapsulationKey::<P>::from_seed(seed).encapsulation_key().as_bytes();
+    let again = |seed| *DecapsulationKey::<Compact<P>>::from_seed(seed).encapsulation_key().as_bytes();
     assert!(only.is_some() || again(seed) == ek, "the public key made later is another");
-    (ek, expanded.to_expanded_bytes().expose().to_vec())
+    (ek, prepared.to_encoded().expose().to_vec())
 }
 
 /// c and K, if the key is one.
-fn encapsulated<P: ParameterSet>(
+fn encapsulated<P: PreparedSet>(
     only: Option<usize>,
     ek: &P::EncapsulationKeyBytes,
     m: &[u8; 32],
 ) -> Option<(P::Ciphertext, [u8; 32])> {
     fn by<P: ParameterSet>(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> Option<(P::Ciphertext, [u8; 32])> {
-        let ek = EncapsulationKeyRef::<P>::borrowed(ek).ok()?;
+        let ek = EncapsulationKeyRef::<P>::from_ref(ek).ok()?;
         let mut c = P::Ciphertext::zeroed();
         let k = shared(|k| ek.encapsulate_deterministic_into(m, &mut c, k));
         Some((c, k))
@@ -117,17 +117,18 @@ fn encapsulated<P: ParameterSet>(
     agreed(
         only,
         [
-            &|| by::<P>(ek, m),
+            &|| by::<Compact<P>>(ek, m),
             &|| by::<Small<P>>(ek, m),
             &|| {
-                let ek = EncapsulationKeyRef::<Small<P>>::borrowed(ek).ok()?;
+                let ek = EncapsulationKeyRef::<Small<P>>::from_ref(ek).ok()?;
                 let mut c = P::Ciphertext::zeroed();
                 let k = shared(|k| ek.encapsulate_deterministic_in(m, &mut c, k, &mut Workspace::default()));
                 Some((c, k))
             },
             &|| {
-                let (c, k) =
-                    EncapsulationKey::<P>::from_bytes(ek).ok()?.expand().encapsulate_deterministic(m);
+                let ek = EncapsulationKey::<P>::from_bytes(ek).ok()?;
+                ek.prepare();
+                let (c, k) = ek.encapsulate_deterministic(m);
                 Some((c, *k.expose()))
             },
         ],
@@ -135,45 +136,41 @@ fn encapsulated<P: ParameterSet>(
 }
 
 /// K by the key of the seed.
-fn decapsulated<P: ParameterSet>(only: Option<usize>, seed: &[u8; 64], c: &P::Ciphertext) -> [u8; 32] {
+fn decapsulated<P: PreparedSet>(only: Option<usize>, seed: &[u8; 64], c: &P::Ciphertext) -> [u8; 32] {
     agreed(
         only,
         [
-            &|| shared(|k| DecapsulationKey::<P>::from_seed(seed).decapsulate_into(c, k)),
+            &|| shared(|k| DecapsulationKey::<Compact<P>>::from_seed(seed).decapsulate_into(c, k)),
             &|| shared(|k| DecapsulationKey::<Small<P>>::from_seed(seed).decapsulate_into(c, k)),
             &|| {
                 let workspace = &mut Workspace::default();
                 let dk = DecapsulationKey::<Small<P>>::from_seed_in(seed, None, workspace);
                 shared(|k| dk.decapsulate_in(c, k, workspace))
             },
-            &|| *ExpandedDecapsulationKey::<P>::from_seed(seed).decapsulate(c).expose(),
+            &|| *DecapsulationKey::<P>::from_seed(seed).decapsulate(c).expose(),
         ],
     )
 }
 
 /// The same by the key in the standard's encoding, if it is one.
-fn decapsulated_by_dk<P: ParameterSet>(
-    only: Option<usize>,
-    dk: &[u8],
-    c: &P::Ciphertext,
-) -> Option<[u8; 32]> {
+fn decapsulated_by_dk<P: PreparedSet>(only: Option<usize>, dk: &[u8], c: &P::Ciphertext) -> Option<[u8; 32]> {
     agreed(
         only,
         [
             &|| {
-                let dk = ExpandedKeyRef::<P>::borrowed(dk).ok()?;
+                let dk = DecapsulationKeyRef::<Compact<P>>::from_ref(dk).ok()?;
                 Some(shared(|k| dk.decapsulate_into(c, k)))
             },
             &|| {
-                let dk = ExpandedKeyRef::<Small<P>>::borrowed(dk).ok()?;
+                let dk = DecapsulationKeyRef::<Small<P>>::from_ref(dk).ok()?;
                 Some(shared(|k| dk.decapsulate_into(c, k)))
             },
             &|| {
                 let workspace = &mut Workspace::default();
-                let dk = ExpandedKeyRef::<Small<P>>::borrowed_in(dk, workspace).ok()?;
+                let dk = DecapsulationKeyRef::<Small<P>>::from_ref_in(dk, workspace).ok()?;
                 Some(shared(|k| dk.decapsulate_in(c, k, workspace)))
             },
-            &|| Some(*ExpandedDecapsulationKey::<P>::from_expanded_bytes(dk).ok()?.decapsulate(c).expose()),
+            &|| Some(*DecapsulationKey::<P>::from_encoded(dk).ok()?.decapsulate(c).expose()),
         ],
     )
 }

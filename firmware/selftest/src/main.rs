@@ -16,7 +16,7 @@ use cortex_m as _;
 #[cfg(target_arch = "riscv32")]
 use riscv as _;
 
-use case::{Case, Kind};
+use case::Kind;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use embedded_alloc::LlffHeap;
@@ -27,7 +27,7 @@ use gambeson_firmware::{Console, entry, exit};
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
 
-/// What expanded keys take at most, twice, and a case.
+/// What prepared keys take at most, twice, and a case.
 const HEAP_BYTES: usize = 384 * 1024;
 
 /// Every case in turn.

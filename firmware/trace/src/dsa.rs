@@ -6,34 +6,34 @@
 //! s1 and s2.
 
 use super::{SECRETS, begin, bytes, fail, region};
-use gambeson::mldsa::{ExpandedKeyRef, ExpandedSigningKey, ParameterSet};
-use gambeson::{Bytes, Small, Workspace};
+use gambeson::mldsa::{ParameterSet, PreparedSet, SigningKey, SigningKeyRef};
+use gambeson::{Bytes, Compact, Small, Workspace};
 
 /// Signing with keys that are borrowed. The message is one that key 0 signs in its first attempt.
 pub fn borrowed<P: ParameterSet>(name: &str, message: u8) {
-    struct Job<P: ParameterSet>(P::ExpandedKeyBytes, [u8; 1], P::Signature, Workspace<P>);
+    struct Job<P: ParameterSet>(P::SigningKeyBytes, [u8; 1], P::Signature, Workspace<P>);
     extern "C" fn run<P: ParameterSet, Schedule>(Job(key, message, signature, _): &mut Job<P>)
     where
         Schedule: ParameterSet<Signature = P::Signature>,
     {
-        if let Ok(key) = ExpandedKeyRef::<Schedule>::borrowed(key.as_ref()) {
+        if let Ok(key) = SigningKeyRef::<Schedule>::from_ref(key.as_ref()) {
             key.sign_with_rnd_into(&[0; 32], &*message, signature);
         }
     }
     extern "C" fn run_in<P: ParameterSet>(Job(key, message, signature, workspace): &mut Job<P>) {
-        if let Ok(key) = ExpandedKeyRef::<Small<P>>::borrowed(key.as_ref()) {
+        if let Ok(key) = SigningKeyRef::<Small<P>>::from_ref(key.as_ref()) {
             key.sign_with_rnd_in(&[0; 32], &*message, signature, workspace);
         }
     }
-    let nothing = (P::ExpandedKeyBytes::zeroed(), P::Signature::zeroed());
+    let nothing = (P::SigningKeyBytes::zeroed(), P::Signature::zeroed());
     let mut job = Job::<P>(nothing.0, [message], nothing.1, Workspace::default());
     let keys = accepted::<P>(|number| {
         job.0 = key::<P>(number);
-        run::<P, P>(&mut job);
+        run::<P, Compact<P>>(&mut job);
         job.2
     });
     let schedules: [(&str, extern "C" fn(&mut Job<P>)); 3] =
-        [("plain", run::<P, P>), ("small", run::<P, Small<P>>), ("workspace", run_in::<P>)];
+        [("plain", run::<P, Compact<P>>), ("small", run::<P, Small<P>>), ("workspace", run_in::<P>)];
     for (schedule, run) in schedules {
         begin("trace", schedule, name);
         for number in keys {
@@ -54,8 +54,8 @@ fn accepted<P: ParameterSet>(mut sign: impl FnMut(u8) -> P::Signature) -> [u8; S
 }
 
 /// ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0 (FIPS 204, Algorithm 24 (skEncode)).
-fn key<P: ParameterSet>(number: u8) -> P::ExpandedKeyBytes {
-    let mut key = P::ExpandedKeyBytes::zeroed();
+fn key<P: ParameterSet>(number: u8) -> P::SigningKeyBytes {
+    let mut key = P::SigningKeyBytes::zeroed();
     let (head, rest) = key.as_mut().split_at_mut(128);
     head.copy_from_slice(&bytes::<128>(b"rho, K and tr", 0));
     // k·416 bytes of t0; of s1 and s2, what every number in -η..=η may have: ones of three bits, or of four.
@@ -78,10 +78,10 @@ fn key<P: ParameterSet>(number: u8) -> P::ExpandedKeyBytes {
 
 /// The import of such keys, by which t is made and found to be another; and, of keys that are whole, an attempt in which all but the key and y
 /// are fixed, and so small that it is accepted.
-pub fn on_the_heap<P: ParameterSet>(name: &str) {
-    struct Importing<P: ParameterSet>(P::ExpandedKeyBytes, bool);
-    extern "C" fn import<P: ParameterSet>(Importing(key, refused): &mut Importing<P>) {
-        *refused = ExpandedSigningKey::<P>::from_expanded_bytes(key.as_ref()).is_err();
+pub fn on_the_heap<P: PreparedSet>(name: &str) {
+    struct Importing<P: ParameterSet>(P::SigningKeyBytes, bool);
+    extern "C" fn import<P: PreparedSet>(Importing(key, refused): &mut Importing<P>) {
+        *refused = SigningKey::<P>::from_encoded(key.as_ref()).is_err();
     }
     begin("trace", "import of", name);
     for number in 0..SECRETS {
@@ -96,15 +96,15 @@ pub fn on_the_heap<P: ParameterSet>(name: &str) {
 }
 
 #[cfg(gambeson_ct)]
-fn attempt<P: ParameterSet>(name: &str) {
-    struct Attempt<P: ParameterSet> {
-        key: Option<ExpandedSigningKey<P>>,
+fn attempt<P: PreparedSet>(name: &str) {
+    struct Attempt<P: PreparedSet> {
+        key: Option<SigningKey<P>>,
         rho_second: [u8; 64],
         small: [i8; 256],
         c_tilde: [u8; 64],
         accepted: bool,
     }
-    extern "C" fn run<P: ParameterSet>(job: &mut Attempt<P>) {
+    extern "C" fn run<P: PreparedSet>(job: &mut Attempt<P>) {
         let Attempt { key, rho_second, small, c_tilde, accepted } = job;
         *accepted =
             key.as_ref().is_some_and(|key| gambeson::mldsa::attempt::<P>(key, rho_second, small, c_tilde));
@@ -115,7 +115,7 @@ fn attempt<P: ParameterSet>(name: &str) {
     for number in 0..SECRETS {
         // The last one goes first, so that all stand in the same place.
         job.key = None;
-        job.key = Some(ExpandedSigningKey::from_seed(&bytes(b"seed", number)));
+        job.key = Some(SigningKey::from_seed(&bytes(b"seed", number)));
         job.rho_second = bytes(b"rho", number);
         job.small = bytes::<256>(b"y", number).map(|byte| byte as i8);
         region(&mut job, run::<P>);

@@ -1,10 +1,10 @@
 //! ML-KEM: encapsulation of eight messages; decapsulation with eight values of z, of one ciphertext each, two of them refused; and the same
-//! by keys in the standard's form, whose secret vectors differ too, borrowed and expanded on the heap.
+//! by keys in the standard's form, whose secret vectors differ too, borrowed and prepared on the heap.
 
 use super::{SECRETS, begin, bytes, region};
 use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedEncapsulationKey,
-    ExpandedKeyRef, ParameterSet, SharedSecret,
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKey, EncapsulationKeyRef, ParameterSet, PreparedSet,
+    SharedSecret,
 };
 use gambeson::{Bytes, Small, Workspace};
 
@@ -29,7 +29,7 @@ fn seed(number: u8) -> [u8; 64] {
 /// A ciphertext for the key, which is no encapsulation's for two of the eight.
 fn ciphertext<P: ParameterSet>(ek: &P::EncapsulationKeyBytes, number: u8) -> P::Ciphertext {
     let (mut c, mut shared) = (P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
-    if let Ok(ek) = EncapsulationKeyRef::<P>::borrowed(ek) {
+    if let Ok(ek) = EncapsulationKeyRef::<P>::from_ref(ek) {
         ek.encapsulate_deterministic_into(&bytes(b"m", number), &mut c, &mut shared);
     }
     c.as_mut()[7] ^= u8::from(number % 4 == 3);
@@ -42,7 +42,7 @@ fn encapsulation<P: ParameterSet>(name: &str, ek: &P::EncapsulationKeyBytes) {
         ek.encapsulate_deterministic_into(m, c, shared);
     }
     begin("trace", name, "encaps");
-    let Ok(ek) = EncapsulationKeyRef::<P>::borrowed(ek) else { return };
+    let Ok(ek) = EncapsulationKeyRef::<P>::from_ref(ek) else { return };
     let mut job = Job(ek, [0; 32], P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
     for number in 0..SECRETS {
         job.1 = bytes(b"m", number);
@@ -67,14 +67,15 @@ fn decapsulation<P: ParameterSet>(name: &str, ek: &P::EncapsulationKeyBytes) {
 }
 
 fn of_encoded_keys<P: ParameterSet>(name: &str, ek: &P::EncapsulationKeyBytes) {
-    struct Job<P: ParameterSet>(P::ExpandedKeyBytes, P::Ciphertext, SharedSecret);
+    struct Job<P: ParameterSet>(P::DecapsulationKeyBytes, P::Ciphertext, SharedSecret);
     extern "C" fn run<P: ParameterSet>(Job(dk, c, shared): &mut Job<P>) {
-        if let Ok(dk) = ExpandedKeyRef::<P>::borrowed(dk.as_ref()) {
+        if let Ok(dk) = DecapsulationKeyRef::<P>::from_ref(dk.as_ref()) {
             dk.decapsulate_into(c, shared);
         }
     }
     begin("trace", name, "decaps-dk");
-    let mut job = Job(P::ExpandedKeyBytes::zeroed(), P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
+    let mut job =
+        Job(P::DecapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
     for number in 0..SECRETS {
         encode::<P>(&mut job.0, ek, number);
         job.1 = ciphertext::<P>(ek, number);
@@ -87,14 +88,14 @@ pub fn in_a_workspace<P: ParameterSet>(name: &str) {
     struct Job<P: ParameterSet> {
         ek: P::EncapsulationKeyBytes,
         compact: Option<DecapsulationKey<Small<P>>>,
-        dk: P::ExpandedKeyBytes,
+        dk: P::DecapsulationKeyBytes,
         m: [u8; 32],
         c: P::Ciphertext,
         shared: SharedSecret,
         workspace: Workspace<P>,
     }
     extern "C" fn encaps<P: ParameterSet>(job: &mut Job<P>) {
-        if let Ok(ek) = EncapsulationKeyRef::<Small<P>>::borrowed(&job.ek) {
+        if let Ok(ek) = EncapsulationKeyRef::<Small<P>>::from_ref(&job.ek) {
             ek.encapsulate_deterministic_in(&job.m, &mut job.c, &mut job.shared, &mut job.workspace);
         }
     }
@@ -104,12 +105,12 @@ pub fn in_a_workspace<P: ParameterSet>(name: &str) {
         }
     }
     extern "C" fn decaps_dk<P: ParameterSet>(job: &mut Job<P>) {
-        if let Ok(dk) = ExpandedKeyRef::<Small<P>>::borrowed_in(job.dk.as_ref(), &mut job.workspace) {
+        if let Ok(dk) = DecapsulationKeyRef::<Small<P>>::from_ref_in(job.dk.as_ref(), &mut job.workspace) {
             dk.decapsulate_in(&job.c, &mut job.shared, &mut job.workspace);
         }
     }
     let (ek, dk, c) =
-        (P::EncapsulationKeyBytes::zeroed(), P::ExpandedKeyBytes::zeroed(), P::Ciphertext::zeroed());
+        (P::EncapsulationKeyBytes::zeroed(), P::DecapsulationKeyBytes::zeroed(), P::Ciphertext::zeroed());
     let (shared, workspace) = (SharedSecret::new([0; 32]), Workspace::default());
     let mut job = Job::<P> { ek, compact: None, dk, m: [0; 32], c, shared, workspace };
     _ = DecapsulationKey::from_seed_in(&seed(0), Some(&mut job.ek), &mut job.workspace);
@@ -127,23 +128,23 @@ pub fn in_a_workspace<P: ParameterSet>(name: &str) {
     }
 }
 
-/// Encapsulation and decapsulation by expanded keys.
-pub fn on_the_heap<P: ParameterSet>(name: &str) {
-    struct Sending<P: ParameterSet>(ExpandedEncapsulationKey<P>, [u8; 32], P::Ciphertext, SharedSecret);
+/// Encapsulation and decapsulation by prepared keys.
+pub fn on_the_heap<P: PreparedSet>(name: &str) {
+    struct Sending<P: ParameterSet>(EncapsulationKey<P>, [u8; 32], P::Ciphertext, SharedSecret);
     extern "C" fn send<P: ParameterSet>(Sending(ek, m, c, shared): &mut Sending<P>) {
         (*c, *shared) = ek.encapsulate_deterministic(m);
     }
-    struct Receiving<P: ParameterSet>(Option<ExpandedDecapsulationKey<P>>, P::Ciphertext, SharedSecret);
+    struct Receiving<P: ParameterSet>(Option<DecapsulationKey<P>>, P::Ciphertext, SharedSecret);
     extern "C" fn receive<P: ParameterSet>(Receiving(dk, c, shared): &mut Receiving<P>) {
         if let Some(dk) = dk {
             *shared = dk.decapsulate(c);
         }
     }
-    let mut ek = P::EncapsulationKeyBytes::zeroed();
-    let dk = DecapsulationKey::<P>::from_seed_into(&seed(0), &mut ek);
+    let key = DecapsulationKey::<P>::from_seed(&seed(0)).encapsulation_key();
+    let ek = *key.as_bytes();
     begin("trace", name, "encaps");
     let nothing = SharedSecret::new([0; 32]);
-    let mut job = Sending::<P>(dk.encapsulation_key().expand(), [0; 32], P::Ciphertext::zeroed(), nothing);
+    let mut job = Sending::<P>(key, [0; 32], P::Ciphertext::zeroed(), nothing);
     for number in 0..SECRETS {
         job.1 = bytes(b"m", number);
         region(&mut job, send::<P>);
@@ -151,12 +152,12 @@ pub fn on_the_heap<P: ParameterSet>(name: &str) {
     drop(job);
     begin("trace", name, "decaps");
     let mut job = Receiving::<P>(None, P::Ciphertext::zeroed(), SharedSecret::new([0; 32]));
-    let mut encoded = P::ExpandedKeyBytes::zeroed();
+    let mut encoded = P::DecapsulationKeyBytes::zeroed();
     for number in 0..SECRETS {
         encode::<P>(&mut encoded, &ek, number);
         // The last one goes first, so that all stand in the same place.
         job.0 = None;
-        let Ok(dk) = ExpandedDecapsulationKey::from_expanded_bytes(encoded.as_ref()) else { return };
+        let Ok(dk) = DecapsulationKey::from_encoded(encoded.as_ref()) else { return };
         job.0 = Some(dk);
         job.1 = ciphertext::<P>(&ek, number);
         region(&mut job, receive::<P>);
@@ -165,7 +166,7 @@ pub fn on_the_heap<P: ParameterSet>(name: &str) {
 
 /// dk_PKE ‖ ek ‖ H(ek) ‖ z (FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), line 3), with a dk_PKE that is random: it fits ek no more, and
 /// is as secret.
-fn encode<P: ParameterSet>(dk: &mut P::ExpandedKeyBytes, ek: &P::EncapsulationKeyBytes, number: u8) {
+fn encode<P: ParameterSet>(dk: &mut P::DecapsulationKeyBytes, ek: &P::EncapsulationKeyBytes, number: u8) {
     let secret = P::EncapsulationKeyBytes::LEN - 32;
     let (s, rest) = dk.as_mut().split_at_mut(secret);
     for (chunk, block) in s.chunks_mut(96).zip(0..) {

@@ -20,12 +20,12 @@ use riscv as _;
 use core::hint::black_box;
 use core::panic::PanicInfo;
 use embedded_alloc::LlffHeap;
-use gambeson::Small;
 #[cfg(gambeson_ct)]
 use gambeson::mldsa::gate;
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{Shake256, State, permute_many};
+use gambeson::{Compact, Small};
 use gambeson_firmware::{entry, exit, measure, print};
 
 /// How many secrets.
@@ -34,7 +34,7 @@ const SECRETS: u8 = 8;
 #[global_allocator]
 static HEAP: LlffHeap = LlffHeap::empty();
 
-/// What expanded keys take at most, twice.
+/// What prepared keys take at most, twice.
 const HEAP_BYTES: usize = 384 * 1024;
 
 /// All operations, then what must be seen.
@@ -45,11 +45,11 @@ fn main() -> ! {
     unsafe {
         embedded_alloc::init!(HEAP, HEAP_BYTES);
     }
-    kem::all::<MlKem512>("plain ML-KEM-512");
+    kem::all::<Compact<MlKem512>>("plain ML-KEM-512");
     kem::all::<Small<MlKem512>>("small ML-KEM-512");
-    kem::all::<MlKem768>("plain ML-KEM-768");
+    kem::all::<Compact<MlKem768>>("plain ML-KEM-768");
     kem::all::<Small<MlKem768>>("small ML-KEM-768");
-    kem::all::<MlKem1024>("plain ML-KEM-1024");
+    kem::all::<Compact<MlKem1024>>("plain ML-KEM-1024");
     kem::all::<Small<MlKem1024>>("small ML-KEM-1024");
     kem::in_a_workspace::<MlKem512>("workspace ML-KEM-512");
     kem::in_a_workspace::<MlKem768>("workspace ML-KEM-768");

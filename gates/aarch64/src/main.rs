@@ -3,10 +3,10 @@
 //!
 //! `gate-aarch64 LEVEL OPERATION`; without an operation it prints their names and the tables of the level.
 
-use gambeson::cpu;
-use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa65, VerifyingKey};
-use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey, MlKem768};
+use gambeson::mldsa::{self, MlDsa65, SigningKey, VerifyingKey};
+use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, MlKem768};
 use gambeson::sha3::{self, Shake256, State};
+use gambeson::{Compact, cpu};
 use std::env;
 use std::hint::black_box;
 
@@ -59,17 +59,17 @@ fn bytes<const N: usize>(label: &str, number: usize) -> [u8; N] {
     bytes
 }
 
-fn kem_key(number: usize) -> ExpandedDecapsulationKey<MlKem768> {
-    ExpandedDecapsulationKey::from_seed(&bytes("seed", number))
+fn kem_key(number: usize) -> DecapsulationKey<MlKem768> {
+    DecapsulationKey::from_seed(&bytes("seed", number))
 }
 
-fn signing_key() -> ExpandedSigningKey<MlDsa65> {
-    ExpandedSigningKey::from_seed(&bytes("seed", 0))
+fn signing_key() -> SigningKey<MlDsa65> {
+    SigningKey::from_seed(&bytes("seed", 0))
 }
 
 /// A quarter of the ciphertexts is refused.
-fn ciphertext(key: &ExpandedDecapsulationKey<MlKem768>, number: usize) -> [u8; 1088] {
-    let (mut c, _) = key.expanded_encapsulation_key().encapsulate_deterministic(&bytes("m", number));
+fn ciphertext(key: &DecapsulationKey<MlKem768>, number: usize) -> [u8; 1088] {
+    let (mut c, _) = key.encapsulation_key().encapsulate_deterministic(&bytes("m", number));
     c[7] ^= u8::from(number == 3);
     c
 }
@@ -81,33 +81,34 @@ fn operations() -> Vec<Operation> {
         ("Keccak-f[1600], two states", |_| permute::<2>()),
         ("ML-KEM-768 keygen", |number| {
             let seed = bytes("seed", number);
-            region(|| ExpandedDecapsulationKey::<MlKem768>::from_seed(&seed));
+            region(|| DecapsulationKey::<MlKem768>::from_seed(&seed));
         }),
         ("ML-KEM-768 encaps", |number| {
-            let key = kem_key(number).expanded_encapsulation_key().as_bytes().to_vec();
+            let key = kem_key(number).encapsulation_key().as_bytes().to_vec();
             let m = bytes("m", number);
             region(|| {
                 let key = EncapsulationKey::<MlKem768>::try_from(&key[..]).expect("our own key");
-                key.expand().encapsulate_deterministic(&m)
+                key.prepare();
+                key.encapsulate_deterministic(&m)
             });
         }),
         ("ML-KEM-768 decaps", |number| {
             let key = kem_key(number);
-            let (c, key) = (ciphertext(&key, number), key.to_expanded_bytes());
+            let (c, key) = (ciphertext(&key, number), key.to_encoded());
             region(|| {
-                let key = ExpandedDecapsulationKey::<MlKem768>::from_expanded_bytes(key.expose());
+                let key = DecapsulationKey::<MlKem768>::from_encoded(key.expose());
                 key.expect("our own key").decapsulate(&c)
             });
         }),
         ("ML-KEM-768 encaps, expanded key", |number| {
             let key = kem_key(number);
-            let (key, m) = (key.expanded_encapsulation_key(), bytes("m", number));
+            let (key, m) = (key.encapsulation_key(), bytes("m", number));
             region(|| key.encapsulate_deterministic(&m));
         }),
-        ("ML-KEM-768 decaps, expanded key", decapsulate_expanded),
+        ("ML-KEM-768 decaps, expanded key", decapsulate_prepared),
         ("ML-DSA-65 keygen", |number| {
             let seed = bytes("seed", number);
-            region(|| ExpandedSigningKey::<MlDsa65>::from_seed(&seed));
+            region(|| SigningKey::<MlDsa65>::from_seed(&seed));
         }),
         ("ML-DSA-65 sign, expanded key", |number| {
             let (key, message) = (signing_key(), bytes::<32>("message", number));
@@ -117,11 +118,14 @@ fn operations() -> Vec<Operation> {
             let (key, message) = (signing_key(), bytes::<32>("message", number));
             let signature = key.sign_deterministic(&message);
             let key = *key.verifying_key().as_bytes();
-            region(|| VerifyingKey::<MlDsa65>::from_bytes(&key).verify(&message, signature.as_ref()));
+            region(|| {
+                VerifyingKey::<Compact<MlDsa65>>::from_bytes(&key).verify(&message, signature.as_ref())
+            });
         }),
         ("ML-DSA-65 verify, expanded key", |number| {
             let (key, message) = (signing_key(), bytes::<32>("message", number));
-            let (signature, key) = (key.sign_deterministic(&message), key.verifying_key().expand());
+            let (signature, key) = (key.sign_deterministic(&message), key.verifying_key());
+            key.prepare();
             region(|| key.verify(&message, signature.as_ref()));
         }),
     ]
@@ -132,7 +136,7 @@ fn permute<const N: usize>() {
     region(|| sha3::permute_many(black_box(&mut states)));
 }
 
-fn decapsulate_expanded(number: usize) {
+fn decapsulate_prepared(number: usize) {
     let key = kem_key(number);
     let c = ciphertext(&key, number);
     region(|| key.decapsulate(&c));
@@ -151,18 +155,18 @@ fn secret_operations() -> Vec<Operation> {
         }),
         ("ML-KEM-768 encaps, compact key", |number| {
             let key = kem_key(0).encapsulation_key();
+            let key = EncapsulationKey::<Compact<MlKem768>>::from_bytes(key.as_bytes()).expect("our own key");
             let m = bytes("m", number);
             region(|| key.encapsulate_deterministic(&m));
         }),
         ("ML-KEM-768 decaps, compact key", |number| {
             let mut seed: [u8; 64] = bytes("seed", number);
             seed[..32].copy_from_slice(&bytes::<32>("d", 0));
-            let key = DecapsulationKey::<MlKem768>::from_seed(&seed);
-            let expanded = ExpandedDecapsulationKey::<MlKem768>::from_seed(&seed);
-            let c = ciphertext(&expanded, number);
+            let key = DecapsulationKey::<Compact<MlKem768>>::from_seed(&seed);
+            let c = ciphertext(&DecapsulationKey::from_seed(&seed), number);
             region(|| key.decapsulate(&c));
         }),
-        ("ML-KEM-768 decaps, expanded key", decapsulate_expanded),
+        ("ML-KEM-768 decaps, expanded key", decapsulate_prepared),
         #[cfg(gambeson_ct)]
         ("ML-DSA kernels", |number| {
             let secret = bytes("polynomials", number);

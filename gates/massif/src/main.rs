@@ -142,7 +142,7 @@ impl<P: mlkem::ParameterSet> Kem<P> {
 
     fn encaps(&mut self) -> bool {
         cpu::limit(Level::Portable);
-        let Ok(ek) = EncapsulationKeyRef::<P>::borrowed(&self.ek) else { return false };
+        let Ok(ek) = EncapsulationKeyRef::<P>::from_ref(&self.ek) else { return false };
         ek.encapsulate_deterministic_into(&M, &mut self.made_c, &mut self.made_shared);
         equal(&self.made_c, &self.c) && equal(self.made_shared.expose(), &self.shared)
     }
@@ -182,7 +182,7 @@ impl<P: mldsa::ParameterSet> Dsa<P> {
 
     fn verify(&mut self) -> bool {
         cpu::limit(Level::Portable);
-        VerifyingKeyRef::<P>::borrowed(&self.vk).verify(MESSAGE, self.signature.as_ref()).is_ok()
+        VerifyingKeyRef::<P>::from_ref(&self.vk).verify(MESSAGE, self.signature.as_ref()).is_ok()
     }
 }
 

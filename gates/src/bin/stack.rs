@@ -1,5 +1,6 @@
 //! How much stack and heap each operation uses: one JSON object a line. Run by `cargo xtask stack`.
 
+use gambeson::Compact;
 use gambeson::cpu::{self, Level};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024};
@@ -14,12 +15,12 @@ static HEAP: heap::Watched = heap::Watched;
 fn main() {
     cpu::limit(env::args().nth(1).map_or(Level::Portable, |name| name.parse().expect("a level")));
     for (alg, bytes) in [
-        ("ML-KEM-512", size_of::<DecapsulationKey<MlKem512>>()),
-        ("ML-KEM-768", size_of::<DecapsulationKey<MlKem768>>()),
-        ("ML-KEM-1024", size_of::<DecapsulationKey<MlKem1024>>()),
-        ("ML-DSA-44", size_of::<SigningKey<MlDsa44>>()),
-        ("ML-DSA-65", size_of::<SigningKey<MlDsa65>>()),
-        ("ML-DSA-87", size_of::<SigningKey<MlDsa87>>()),
+        ("ML-KEM-512", size_of::<DecapsulationKey<Compact<MlKem512>>>()),
+        ("ML-KEM-768", size_of::<DecapsulationKey<Compact<MlKem768>>>()),
+        ("ML-KEM-1024", size_of::<DecapsulationKey<Compact<MlKem1024>>>()),
+        ("ML-DSA-44", size_of::<SigningKey<Compact<MlDsa44>>>()),
+        ("ML-DSA-65", size_of::<SigningKey<Compact<MlDsa65>>>()),
+        ("ML-DSA-87", size_of::<SigningKey<Compact<MlDsa87>>>()),
     ] {
         println!("{{\"alg\":\"{alg}\",\"op\":\"key\",\"form\":\"compact\",\"bytes\":{bytes}}}");
     }

@@ -24,9 +24,12 @@ fn main() -> ExitCode {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod operations {
+    use gambeson::Compact;
     use gambeson::cpu::{self, Level};
-    use gambeson::mldsa::{self, ExpandedSigningKey, MlDsa44, MlDsa65, MlDsa87};
-    use gambeson::mlkem::{self, DecapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024};
+    use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87, SigningKey};
+    use gambeson::mlkem::{
+        self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024,
+    };
     use gambeson::sha3::{self, Kmac256, State};
     use gambeson_gates::tracer::{Judged, SECRETS, Tracer, place, region};
     use gambeson_gates::{bytes, canary};
@@ -123,11 +126,13 @@ mod operations {
         });
     }
 
-    fn kem<P: mlkem::ParameterSet>(gate: &mut Gate) {
+    fn kem<P: mlkem::PreparedSet>(gate: &mut Gate) {
         let name = P::NAME;
         // One matrix for all secrets, wherever it is sampled inside the region.
-        let fixed = ExpandedDecapsulationKey::<P>::from_seed(&bytes(name));
-        let (ready, compact) = (fixed.expanded_encapsulation_key(), fixed.encapsulation_key());
+        let fixed = DecapsulationKey::<P>::from_seed(&bytes(name));
+        let ready = fixed.encapsulation_key();
+        let compact = EncapsulationKey::<Compact<P>>::from_bytes(ready.as_bytes()).expect("our own key");
+        let once = EncapsulationKeyRef::<P>::from_ref(ready.as_bytes()).expect("our own key");
         gate.run(&format!("{name} encaps expanded"), |number| {
             let m = secret("m", number);
             region(|| _ = black_box(ready.encapsulate_deterministic(&m)));
@@ -137,44 +142,44 @@ mod operations {
             region(|| _ = black_box(compact.encapsulate_deterministic(&m)));
         });
         gate.run(&format!("{name} decaps expanded"), |number| {
-            let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));
-            let (c, _) = key.expanded_encapsulation_key().encapsulate_deterministic(&secret("m", number));
+            let key = DecapsulationKey::<P>::from_seed(&secret(name, number));
+            let (c, _) = key.encapsulation_key().encapsulate_deterministic(&secret("m", number));
             let c = sometimes_wrong(c, number);
             region(|| _ = black_box(key.decapsulate(&c)));
         });
         gate.run(&format!("{name} decaps compact"), |number| {
             let mut seed: [u8; 64] = secret(name, number);
             seed[..32].copy_from_slice(&bytes::<32>(name));
-            let key = DecapsulationKey::<P>::from_seed(&seed);
+            let key = DecapsulationKey::<Compact<P>>::from_seed(&seed);
             let (c, _) = key.encapsulation_key().encapsulate_deterministic(&secret("m", number));
             let c = sometimes_wrong(c, number);
             region(|| _ = black_box(key.decapsulate(&c)));
         });
         gate.run(&format!("{name} encaps once"), |number| {
             let m = secret("m", number);
-            region(|| _ = black_box(compact.expand_and_encapsulate_deterministic(&m)));
+            region(|| _ = black_box(once.encapsulate_deterministic(&m)));
         });
         gate.run(&format!("{name} encaps many"), |number| {
             let m: [[u8; 32]; 3] = [0, 1, 2].map(|i| secret(&format!("m {i}"), number));
             let mut sent = Vec::new();
-            let items = m.each_ref().map(|m| (&compact, m));
+            let items = m.each_ref().map(|m| (once, m));
             region(|| sent = black_box(mlkem::encapsulate_many_deterministic(&items)));
         });
         gate.run(&format!("{name} decaps many"), |number| {
             let keys: Vec<_> = (0..3)
-                .map(|i| ExpandedDecapsulationKey::<P>::from_seed(&secret(&format!("{name} {i}"), number)))
+                .map(|i| DecapsulationKey::<P>::from_seed(&secret(&format!("{name} {i}"), number)))
                 .collect();
             let sent = mlkem::encapsulate_many_deterministic(
-                &keys.iter().map(|key| (key.expanded_encapsulation_key(), &[7; 32])).collect::<Vec<_>>(),
+                &keys.iter().map(|key| (key.encapsulation_key(), &[7; 32])).collect::<Vec<_>>(),
             );
             let wrong = sent.into_iter().map(|(c, _)| sometimes_wrong(c, number)).collect::<Vec<_>>();
             let items: Vec<_> = keys.iter().zip(&wrong).collect();
             let mut secrets = Vec::new();
-            region(|| secrets = black_box(ExpandedDecapsulationKey::decapsulate_many(&items)));
+            region(|| secrets = black_box(mlkem::decapsulate_many(&items)));
         });
         #[cfg(gambeson_ct)]
         with_one_matrix::<P>(gate);
-        let exported = fixed.to_expanded_bytes();
+        let exported = fixed.to_encoded();
         // The same matrix with other secrets.
         let private = |number| {
             let mut whole = exported.expose().clone();
@@ -187,7 +192,7 @@ mod operations {
         };
         gate.run(&format!("{name} import"), |number| {
             let whole = private(number);
-            region(|| _ = black_box(ExpandedDecapsulationKey::<P>::from_expanded_bytes(&whole).is_ok()));
+            region(|| _ = black_box(DecapsulationKey::<P>::from_encoded(&whole).is_ok()));
         });
         let right = compact.encapsulate_deterministic(&[7; 32]).0;
         gate.run(&format!("{name} decaps from bytes"), |number| {
@@ -195,7 +200,7 @@ mod operations {
             let whole = if number < 4 { private(number) } else { exported.expose().clone() };
             let c = sometimes_wrong(right, number);
             region(|| {
-                _ = black_box(ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&whole, &c).is_ok());
+                _ = black_box(DecapsulationKey::<P>::decapsulate_encoded(&whole, &c).is_ok());
             });
         });
         gate.run(&format!("{name} decaps many from bytes"), |number| {
@@ -204,19 +209,19 @@ mod operations {
             let items = keys.each_ref().map(|key| (&key[..], &c));
             let mut secrets = Vec::new();
             region(|| {
-                secrets = black_box(ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items));
+                secrets = black_box(mlkem::decapsulate_many_encoded::<P>(&items));
             });
         });
         gate.run(&format!("{name} export"), |number| {
-            let key = ExpandedDecapsulationKey::<P>::from_seed(&secret(name, number));
-            region(|| _ = black_box(key.to_expanded_bytes()));
+            let key = DecapsulationKey::<P>::from_seed(&secret(name, number));
+            region(|| _ = black_box(key.to_encoded()));
         });
     }
 
     /// What keys do behind G, with other s and e for each secret.
     #[cfg(gambeson_ct)]
     fn with_one_matrix<P: mlkem::ParameterSet>(gate: &mut Gate) {
-        use gambeson::{mlkem::EncapsulationKey, sha3::Sha3_256};
+        use gambeson::sha3::Sha3_256;
         let (name, rho) = (P::NAME, bytes("rho"));
         gate.run(&format!("{name} key generation behind G"), |number| {
             let sigma = secret("sigma", number);
@@ -225,7 +230,7 @@ mod operations {
         gate.run(&format!("{name} key generation, expanded, behind G"), |number| {
             let sigma = secret("sigma", number);
             let mut made = None;
-            region(|| made = Some(black_box(mlkem::gate::expanded_key_generation::<P>(&rho, &sigma))));
+            region(|| made = Some(black_box(mlkem::gate::prepared_key_generation::<P>(&rho, &sigma))));
             let (ek, h) = made.expect("it ran");
             assert_eq!(ek.as_ref(), mlkem::gate::key_generation::<P>(&rho, &sigma).as_ref(), "{name}");
             assert_eq!(h, Sha3_256::digest(ek.as_ref()), "{name}");
@@ -234,7 +239,7 @@ mod operations {
             let (sigma, z) = (secret("sigma", number), secret("z", number));
             let ek = mlkem::gate::key_generation::<P>(&rho, &sigma);
             let h = Sha3_256::digest(ek.as_ref());
-            let ek = EncapsulationKey::<P>::from_bytes(&ek).expect("it was made so");
+            let ek = EncapsulationKey::<Compact<P>>::from_bytes(&ek).expect("it was made so");
             let (c, _) = ek.encapsulate_deterministic(&secret("m", number));
             let c = sometimes_wrong(c, number);
             region(|| _ = black_box(mlkem::gate::decapsulate::<P>(&rho, &sigma, &h, &z, &c)));
@@ -251,13 +256,13 @@ mod operations {
         c
     }
 
-    fn signatures<P: mldsa::ParameterSet>(gate: &mut Gate) {
+    fn signatures<P: mldsa::PreparedSet>(gate: &mut Gate) {
         let name = P::NAME;
         gate.run(&format!("{name} export"), |number| {
-            let key = ExpandedSigningKey::<P>::from_seed(&secret(name, number));
-            region(|| _ = black_box(key.to_expanded_bytes()));
+            let key = SigningKey::<P>::from_seed(&secret(name, number));
+            region(|| _ = black_box(key.to_encoded()));
         });
-        let fixed = ExpandedSigningKey::<P>::from_seed(&bytes(name)).to_expanded_bytes();
+        let fixed = SigningKey::<P>::from_seed(&bytes(name)).to_encoded();
         // Bits that every number in -η..=η may have in s: ones of three bits, where η is 2, ones of four.
         let (length, digits): (usize, &[u8]) = match name {
             "ML-DSA-44" => (8 * 96, &[0xdb, 0xb6, 0x6d]),
@@ -273,13 +278,13 @@ mod operations {
                 *to = from & digits;
             }
             region(|| {
-                let refused = ExpandedSigningKey::<P>::from_expanded_bytes(&whole).err();
+                let refused = SigningKey::<P>::from_encoded(&whole).err();
                 assert_eq!(black_box(refused), Some(mldsa::SigningKeyError::Mismatch));
             });
         });
         #[cfg(gambeson_ct)]
         gate.run(&format!("{name} attempt at signing"), |number| {
-            let key = ExpandedSigningKey::<P>::from_seed(&secret(name, number));
+            let key = SigningKey::<P>::from_seed(&secret(name, number));
             let (rho, small): ([u8; 64], [u8; 256]) = (secret("rho", number), secret("y", number));
             let (small, c_tilde) = (small.map(|byte| byte as i8), bytes("challenge"));
             region(|| assert!(black_box(mldsa::attempt::<P>(&key, &rho, &small, &c_tilde))));

@@ -4,10 +4,9 @@ use super::Instrument;
 use crate::marked::secret;
 use crate::{bytes, secrets, valgrind};
 use gambeson::mldsa::{
-    ExpandedKeyRef, ExpandedSigningKey, Message, ParameterSet, PreHash, SigningKey, VerifyingKey,
-    VerifyingKeyRef,
+    Message, ParameterSet, PreHash, PreparedSet, SigningKey, SigningKeyRef, VerifyingKey, VerifyingKeyRef,
 };
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Compact, Small};
 
 /// Context of the messages that have one.
 pub const CONTEXT: &[u8] = b"gate";
@@ -17,14 +16,14 @@ struct Inputs<P: ParameterSet> {
     seed: [u8; 32],
     /// Messages, each with the randomness of its signature.
     messages: Vec<([u8; 40], [u8; 32])>,
-    key: VerifyingKey<P>,
+    key: VerifyingKey<Compact<P>>,
     /// The private key in the standard's encoding.
     sk: Vec<u8>,
     signatures: Vec<P::Signature>,
 }
 
 /// Walks through every operation of a parameter set.
-pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
+pub fn all<P: PreparedSet>(gate: &mut impl Instrument) {
     let seed: [u8; 32] = secret(P::NAME);
     let messages = (0..gate.messages())
         .map(|round| (bytes(&format!("message {round}")), secret(&format!("rnd {round}"))))
@@ -41,22 +40,23 @@ pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
     }
 }
 
-/// The plain parameter set: compact, expanded and encoded keys.
-fn fast<P: ParameterSet>(
+/// The schedules that are fast: compact, prepared and encoded keys.
+fn fast<P: PreparedSet>(
     gate: &mut impl Instrument,
     seed: [u8; 32],
     messages: Vec<([u8; 40], [u8; 32])>,
 ) -> Inputs<P> {
     let name = P::NAME;
-    let compact = gate.run((name, "keygen", "compact"), || SigningKey::<P>::from_seed(&seed));
-    let expanded = gate.run((name, "keygen", "expanded"), || ExpandedSigningKey::<P>::from_seed(&seed));
-    let grown = gate.run((name, "expand", "expanded"), || compact.expand());
-    let mut encoded = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+    let compact = gate.run((name, "keygen", "compact"), || SigningKey::<Compact<P>>::from_seed(&seed));
+    let prepared = gate.run((name, "keygen", "expanded"), || SigningKey::<P>::from_seed(&seed));
+    let own = compact.seed().expect("made from a seed");
+    let grown = gate.run((name, "expand", "expanded"), || SigningKey::<P>::from_seed(own.expose()));
+    let mut encoded = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
     gate.run_into((name, "keygen", "encoded"), &mut encoded, |(sk, vk)| {
-        ExpandedSigningKey::<P>::expanded_bytes_from_seed(&seed, sk, vk);
+        SigningKey::<P>::encoded_from_seed(&seed, sk, vk);
     });
     let key = gate.run((name, "public key", "compact"), || compact.verifying_key());
-    let exported = gate.run((name, "export", "expanded"), || expanded.to_expanded_bytes());
+    let exported = gate.run((name, "export", "expanded"), || prepared.to_encoded());
     let whole: &[u8] = exported.expose().as_ref();
     let mut sk = whole.to_vec();
     valgrind::mark_public(whole);
@@ -67,11 +67,12 @@ fn fast<P: ParameterSet>(
     let t0 = sk.len() - 416 * (P::VerifyingKeyBytes::LEN / 320);
     valgrind::mark_secret(&mut sk[32..64]);
     valgrind::mark_secret(&mut sk[128..t0]);
-    let import = || ExpandedSigningKey::<P>::from_expanded_bytes(&sk);
+    let import = || SigningKey::<P>::from_encoded(&sk);
     let imported = gate.run_ok((name, "import", "expanded"), import);
-    let borrowed = gate.run_ok((name, "borrow", "encoded"), || ExpandedKeyRef::<P>::borrowed(&sk));
+    let borrowed = gate.run_ok((name, "borrow", "encoded"), || SigningKeyRef::<P>::from_ref(&sk));
 
-    let ready = key.expand();
+    let ready = VerifyingKey::<P>::from_bytes(key.as_bytes());
+    ready.prepare();
     let mut signatures = Vec::new();
     for (message, rnd) in &messages {
         let mut by_bytes = P::Signature::zeroed();
@@ -80,7 +81,7 @@ fn fast<P: ParameterSet>(
         });
         for signature in [
             gate.run((name, "sign", "compact"), || compact.sign_with_rnd(rnd, message)),
-            gate.run((name, "sign", "expanded"), || expanded.sign_with_rnd(rnd, message)),
+            gate.run((name, "sign", "expanded"), || prepared.sign_with_rnd(rnd, message)),
             gate.run((name, "sign", "grown"), || grown.sign_with_rnd(rnd, message)),
             gate.run((name, "sign", "imported"), || imported.sign_with_rnd(rnd, message)),
         ] {
@@ -100,7 +101,7 @@ fn fast<P: ParameterSet>(
     let prehashed = gate.run((name, "sign pre-hashed", "compact"), || compact.sign_with_rnd(rnd, message()));
     valgrind::mark_public(prehashed.as_ref());
     key.verify(message(), prehashed.as_ref()).expect("our own signature is valid");
-    gate.run_drop(name, (compact, expanded, grown, imported));
+    gate.run_drop(name, (compact, prepared, grown, imported));
     Inputs { seed, messages, key, sk, signatures }
 }
 
@@ -114,7 +115,7 @@ fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     assert!(vk == *inputs.key.as_bytes(), "one key");
     gate.run_into(name("public key"), &mut vk, |vk| hashed.verifying_key_into(vk));
     assert!(vk == *inputs.key.as_bytes(), "one key");
-    let encoded = gate.run_ok(name("borrow"), || ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk));
+    let encoded = gate.run_ok(name("borrow"), || SigningKeyRef::<Small<P>>::from_ref(&inputs.sk));
     for ((message, rnd), expected) in inputs.messages.iter().zip(&inputs.signatures) {
         let [mut one, mut two] = [P::Signature::zeroed(); 2];
         gate.run_into(name("sign"), &mut one, |s| key.sign_with_rnd_into(rnd, message, s));
@@ -124,7 +125,7 @@ fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
             assert!(signature == expected, "every form gives one signature");
         }
         let verify =
-            |message: &[u8]| VerifyingKeyRef::<Small<P>>::borrowed(&vk).verify(message, one.as_ref()).is_ok();
+            |message: &[u8]| VerifyingKeyRef::<Small<P>>::from_ref(&vk).verify(message, one.as_ref()).is_ok();
         assert!(gate.run(name("verify"), || verify(message)) && !verify(b"another message"));
     }
     gate.run_drop(&format!("{} small", P::NAME), (hashed, key));
@@ -143,7 +144,7 @@ fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     assert!(vk == *inputs.key.as_bytes(), "one key");
     gate.run_in(name("public key"), &mut vk, |vk, workspace| key.verifying_key_in(vk, workspace));
     assert!(vk == *inputs.key.as_bytes(), "one key");
-    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.sk).expect("our own key is valid");
+    let encoded = SigningKeyRef::<Small<P>>::from_ref(&inputs.sk).expect("our own key is valid");
     for ((message, rnd), expected) in inputs.messages.iter().zip(&inputs.signatures) {
         let [mut one, mut two] = [P::Signature::zeroed(); 2];
         gate.run_in(name("sign"), &mut one, |s, workspace| key.sign_with_rnd_in(rnd, message, s, workspace));
@@ -155,7 +156,7 @@ fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
             assert!(signature == expected, "every form gives one signature");
         }
         gate.run_in(name("verify"), &mut (), |(), workspace| {
-            let key = VerifyingKeyRef::<Small<P>>::borrowed(&vk);
+            let key = VerifyingKeyRef::<Small<P>>::from_ref(&vk);
             key.verify_in(message, one.as_ref(), workspace).expect("our own signature");
         });
     }

@@ -4,17 +4,17 @@ use super::Instrument;
 use crate::marked::secret;
 use crate::{secrets, valgrind};
 use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKey, EncapsulationKeyRef, ExpandedDecapsulationKey, ExpandedKeyRef,
-    ParameterSet, SharedSecret, encapsulate_many_deterministic,
+    DecapsulationKey, DecapsulationKeyRef, EncapsulationKey, EncapsulationKeyRef, ParameterSet, PreparedSet,
+    SharedSecret, decapsulate_many, decapsulate_many_encoded, encapsulate_many_deterministic,
 };
 use gambeson::secret::Secret;
-use gambeson::{Bytes, Small};
+use gambeson::{Bytes, Compact, Small};
 
 /// Inputs of all operations of a parameter set. Secret are `seed`, `m` and, of `dk`, s and z.
 struct Inputs<P: ParameterSet> {
     seed: [u8; 64],
     m: [u8; 32],
-    key: EncapsulationKey<P>,
+    key: EncapsulationKey<Compact<P>>,
     /// The private key in the standard's encoding.
     dk: Vec<u8>,
     /// The ciphertext of `m`, and two wrong ones.
@@ -27,7 +27,7 @@ pub const OPERATIONS: [(&str, &str); 3] =
     [("decaps", "decaps, encoded"), ("rejection", "rejection, encoded"), ("rejection", "rejection, encoded")];
 
 /// Walks through every operation of a parameter set.
-pub fn all<P: ParameterSet>(gate: &mut impl Instrument) {
+pub fn all<P: PreparedSet>(gate: &mut impl Instrument) {
     let (seed, m): ([u8; 64], [u8; 32]) = (secret(P::NAME), secret("m"));
     gate.secrets(|hunt| secrets::kem::<P>(hunt, &seed, &m));
     let inputs = fast::<P>(gate, seed, m);
@@ -47,29 +47,32 @@ fn published(shared: &SharedSecret) -> [u8; 32] {
     *shared.expose()
 }
 
-/// The plain parameter set: compact, expanded and encoded keys, one at a time and many.
-fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]) -> Inputs<P> {
+/// The schedules that are fast: compact, prepared and encoded keys, one at a time and many.
+fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]) -> Inputs<P> {
     let name = P::NAME;
-    let mut dk = P::ExpandedKeyBytes::zeroed();
+    let mut dk = P::DecapsulationKeyBytes::zeroed();
     gate.run_into((name, "keygen", "encoded"), &mut dk, |dk| {
-        ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&seed, dk);
+        DecapsulationKey::<P>::encoded_from_seed(&seed, dk);
     });
-    let compact = gate.run((name, "keygen", "compact"), || DecapsulationKey::<P>::from_seed(&seed));
-    let expanded = gate.run((name, "keygen", "expanded"), || ExpandedDecapsulationKey::<P>::from_seed(&seed));
-    let grown = gate.run((name, "expand", "expanded"), || compact.expand());
-    let key: EncapsulationKey<P> = gate.run((name, "public key", "compact"), || compact.encapsulation_key());
+    let compact = gate.run((name, "keygen", "compact"), || DecapsulationKey::<Compact<P>>::from_seed(&seed));
+    let prepared = gate.run((name, "keygen", "expanded"), || DecapsulationKey::<P>::from_seed(&seed));
+    let own = compact.seed().expect("made from a seed");
+    let grown = gate.run((name, "expand", "expanded"), || DecapsulationKey::<P>::from_seed(own.expose()));
+    let key = gate.run((name, "public key", "compact"), || compact.encapsulation_key());
 
     let (c, shared) = gate.run((name, "encaps", "compact"), || key.encapsulate_deterministic(&m));
     valgrind::mark_public(c.as_ref());
     let shared = published(&shared);
-    let ready = key.expand();
+    let once = EncapsulationKeyRef::<P>::from_ref(key.as_bytes()).expect("our own key is valid");
+    let ready = EncapsulationKey::<P>::from_bytes(key.as_bytes()).expect("our own key is valid");
+    ready.prepare();
     let count = gate.batch();
     let mut sent = vec![
         gate.run((name, "encaps", "expanded"), || ready.encapsulate_deterministic(&m)),
-        gate.run((name, "encaps", "once"), || key.expand_and_encapsulate_deterministic(&m)),
+        gate.run((name, "encaps", "once"), || once.encapsulate_deterministic(&m)),
     ];
     sent.extend(
-        gate.run((name, "encaps", "many"), || encapsulate_many_deterministic(&vec![(&key, &m); count])),
+        gate.run((name, "encaps", "many"), || encapsulate_many_deterministic(&vec![(once, &m); count])),
     );
     sent.extend(gate.run((name, "encaps", "many expanded"), || {
         encapsulate_many_deterministic(&vec![(&ready, &m); count])
@@ -79,7 +82,7 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
         assert!(other.as_ref() == c.as_ref() && published(other_shared) == shared, "one ciphertext");
     }
 
-    let exported = gate.run((name, "export", "expanded"), || expanded.to_expanded_bytes());
+    let exported = gate.run((name, "export", "expanded"), || prepared.to_encoded());
     let whole: &[u8] = exported.expose().as_ref();
     valgrind::mark_public(whole);
     valgrind::mark_public(dk.as_ref());
@@ -90,7 +93,7 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
     valgrind::mark_secret(&mut exported[..s]);
     valgrind::mark_secret(&mut exported[z..]);
     let exported = &exported[..];
-    let import = || ExpandedDecapsulationKey::<P>::from_expanded_bytes(exported);
+    let import = || DecapsulationKey::<P>::from_encoded(exported);
     let imported = gate.run_ok((name, "import", "expanded"), import);
 
     let changed = |at: usize| {
@@ -100,21 +103,21 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
     };
     let ciphertexts = [c, changed(7), changed(P::Ciphertext::LEN - 1)];
     for (c, (op, _)) in ciphertexts.iter().zip(OPERATIONS) {
-        let one = || ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(exported, c);
+        let one = || DecapsulationKey::<P>::decapsulate_encoded(exported, c);
         let mut found = vec![
             gate.run((name, op, "compact"), || compact.decapsulate(c)),
-            gate.run((name, op, "expanded"), || expanded.decapsulate(c)),
+            gate.run((name, op, "expanded"), || prepared.decapsulate(c)),
             gate.run((name, op, "grown"), || grown.decapsulate(c)),
             gate.run((name, op, "imported"), || imported.decapsulate(c)),
             gate.run_ok((name, op, "once"), one),
         ];
-        found.extend(gate.run((name, op, "many expanded"), || {
-            ExpandedDecapsulationKey::decapsulate_many(&[(&expanded, c), (&imported, c)])
-        }));
+        found.extend(
+            gate.run((name, op, "many expanded"), || decapsulate_many(&[(&prepared, c), (&imported, c)])),
+        );
         let mut many = gate.run((name, op, "many"), || {
             let mut items = vec![(exported, c); count];
             items.push((&exported[1..], c));
-            ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items)
+            decapsulate_many_encoded::<P>(&items)
         });
         assert!(many.pop().is_some_and(|last| last.is_err()), "a short key is refused");
         found.extend(many.into_iter().map(|shared| shared.expect("our own key is valid")));
@@ -123,7 +126,7 @@ fn fast<P: ParameterSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32]
         assert_eq!(found[0] == shared, op == "decaps");
     }
     let dk = exported.to_vec();
-    gate.run_drop(name, (compact, expanded, grown, imported));
+    gate.run_drop(name, (compact, prepared, grown, imported));
     Inputs { seed, m, key, dk, ciphertexts, shared }
 }
 
@@ -137,7 +140,7 @@ fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     assert!(ek == *inputs.key.as_bytes(), "one key");
     gate.run_into(name("public key"), &mut ek, |ek| hashed.encapsulation_key_into(ek));
     assert!(ek == *inputs.key.as_bytes(), "one key");
-    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
+    let public = EncapsulationKeyRef::<Small<P>>::from_ref(&ek).expect("our own key is valid");
     let mut sent = (&mut c, Secret::new([0; 32]));
     gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
         public.encapsulate_deterministic_into(m, c, shared);
@@ -145,7 +148,7 @@ fn small<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     let shared = published(&sent.1);
     valgrind::mark_public(c.as_ref());
     assert!(c == inputs.ciphertexts[0] && shared == inputs.shared, "one ciphertext");
-    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
+    let encoded = DecapsulationKeyRef::<Small<P>>::from_ref(&inputs.dk).expect("our own key is valid");
     for (c, (op, by_bytes)) in inputs.ciphertexts.iter().zip(OPERATIONS) {
         let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
         gate.run_into(name(op), &mut one, |shared| key.decapsulate_into(c, shared));
@@ -169,7 +172,7 @@ fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     assert!(ek == *inputs.key.as_bytes(), "one key");
     gate.run_in(name("public key"), &mut ek, |ek, workspace| key.encapsulation_key_in(ek, workspace));
     assert!(ek == *inputs.key.as_bytes(), "one key");
-    let public = EncapsulationKeyRef::<Small<P>>::borrowed(&ek).expect("our own key is valid");
+    let public = EncapsulationKeyRef::<Small<P>>::from_ref(&ek).expect("our own key is valid");
     let mut sent = (&mut c, Secret::new([0; 32]));
     gate.run_in(name("encaps"), &mut sent, |(c, shared), workspace| {
         public.encapsulate_deterministic_in(m, c, shared, workspace);
@@ -177,7 +180,7 @@ fn workspace<P: ParameterSet>(gate: &mut impl Instrument, inputs: &Inputs<P>) {
     let shared = published(&sent.1);
     valgrind::mark_public(c.as_ref());
     assert!(c == inputs.ciphertexts[0] && shared == inputs.shared, "one ciphertext");
-    let encoded = ExpandedKeyRef::<Small<P>>::borrowed(&inputs.dk).expect("our own key is valid");
+    let encoded = DecapsulationKeyRef::<Small<P>>::from_ref(&inputs.dk).expect("our own key is valid");
     for (c, (op, by_bytes)) in inputs.ciphertexts.iter().zip(OPERATIONS) {
         let (mut one, mut two) = (Secret::new([0; 32]), Secret::new([0; 32]));
         gate.run_in(name(op), &mut one, |shared, workspace| key.decapsulate_in(c, shared, workspace));

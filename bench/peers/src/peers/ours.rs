@@ -1,14 +1,14 @@
 //! Ours.
 //!
 //! `oneshot` takes the fastest door for a key that is used once: there are some from bytes, otherwise the key is imported
-//! into its expanded form, as for `seed`. `compact` never expands anything, and `batch64` is one call.
+//! and so prepared, as for `seed`. `compact` never prepares anything, and `batch64` is one call.
 
 use std::rc::Rc;
 
-use gambeson::Bytes;
 use gambeson::cpu::Level;
-use gambeson::mldsa::{self, ExpandedSigningKey, Message, SigningKey, VerifyingKey};
-use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
+use gambeson::mldsa::{self, Message, SigningKey, VerifyingKey, VerifyingKeyRef};
+use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
+use gambeson::{Bytes, Compact};
 
 use super::{BATCH, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work};
 use crate::cases::{KemCases, SignatureCases};
@@ -42,36 +42,41 @@ impl SignaturePeer for Ours {
     }
 }
 
-fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -> Option<Work> {
-    let public = |bytes: &[u8]| EncapsulationKey::<P>::try_from(bytes).expect("a good key");
-    let private =
-        |bytes: &[u8]| ExpandedDecapsulationKey::<P>::from_expanded_bytes(bytes).expect("a good key");
+fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -> Option<Work> {
+    let private = |bytes: &[u8]| DecapsulationKey::<P>::from_encoded(bytes).expect("a good key");
     let ciphertext = |bytes: &[u8]| P::Ciphertext::try_from(bytes).expect("the right length");
     match (verb, form) {
         (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-            let mut private = P::ExpandedKeyBytes::zeroed();
-            ExpandedDecapsulationKey::<P>::expanded_bytes_from_seed(&cases.all[i].seed, &mut private);
+            let mut private = P::DecapsulationKeyBytes::zeroed();
+            DecapsulationKey::<P>::encoded_from_seed(&cases.all[i].seed, &mut private);
             let bytes = private.as_ref();
             let public =
                 &bytes[bytes.len() - 64 - P::EncapsulationKeyBytes::LEN..][..P::EncapsulationKeyBytes::LEN];
             answer.set(public, bytes);
         }),
         (KemVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-            let key = DecapsulationKey::<P>::from_seed(&cases.all[i].seed);
+            let key = DecapsulationKey::<Compact<P>>::from_seed(&cases.all[i].seed);
             answer.set(key.encapsulation_key().as_bytes(), []);
         }),
         (KemVerb::Encaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let (c, k) = public(&case.public).expand_and_encapsulate_deterministic(&case.m);
+            let key = EncapsulationKeyRef::<P>::try_from(&case.public[..]).expect("a good key");
+            let (c, k) = key.encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
         (KemVerb::Encaps, Form::Compact) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let (c, k) = public(&case.public).encapsulate_deterministic(&case.m);
+            let key = EncapsulationKey::<Compact<P>>::try_from(&case.public[..]).expect("a good key");
+            let (c, k) = key.encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
         (KemVerb::Encaps, Form::Expanded) => {
-            let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public).expand()).collect();
+            let prepared = |bytes: &[u8]| {
+                let key = EncapsulationKey::<P>::try_from(bytes).expect("a good key");
+                key.prepare();
+                key
+            };
+            let keys: Vec<_> = cases.all.iter().map(|case| prepared(&case.public)).collect();
             Work::exact(move |i, answer| {
                 let (c, k) = keys[i].encapsulate_deterministic(&cases.all[i].m);
                 answer.set(c, k.expose());
@@ -80,12 +85,13 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
         (KemVerb::Decaps, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
             let c = ciphertext(&case.ciphertext);
-            let k = ExpandedDecapsulationKey::<P>::decapsulate_from_bytes(&case.private, &c);
+            let k = DecapsulationKey::<P>::decapsulate_encoded(&case.private, &c);
             answer.set([], k.expect("a good key").expose());
         }),
         (KemVerb::Encaps, Form::Batch64) => Work::batch(move |_, answer| {
             let cases = &cases.all[..BATCH];
-            let items: Vec<_> = cases.iter().map(|case| (public(&case.public), &case.m)).collect();
+            let public = |bytes| EncapsulationKeyRef::<P>::try_from(bytes).expect("a good key");
+            let items: Vec<_> = cases.iter().map(|case| (public(&case.public[..]), &case.m)).collect();
             answer.set([], []);
             for (c, k) in mlkem::encapsulate_many_deterministic(&items) {
                 answer.add(c, k.expose());
@@ -96,18 +102,18 @@ fn kem<P: mlkem::ParameterSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) -
             let c: Vec<_> = cases.iter().map(|case| ciphertext(&case.ciphertext)).collect();
             let items: Vec<_> = cases.iter().zip(&c).map(|(case, c)| (&case.private[..], c)).collect();
             answer.set([], []);
-            for k in ExpandedDecapsulationKey::<P>::decapsulate_many_from_bytes(&items) {
+            for k in mlkem::decapsulate_many_encoded::<P>(&items) {
                 answer.add([], k.expect("a good key").expose());
             }
         }),
         (KemVerb::Decaps, Form::Seed) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let key = ExpandedDecapsulationKey::<P>::from_seed(&case.seed);
+            let key = DecapsulationKey::<P>::from_seed(&case.seed);
             answer.set([], key.decapsulate(&ciphertext(&case.ciphertext)).expose());
         }),
         (KemVerb::Decaps, Form::Compact) => {
-            let keys: Vec<_> =
-                cases.all.iter().map(|case| DecapsulationKey::<P>::from_seed(&case.seed)).collect();
+            let key = |seed| DecapsulationKey::<Compact<P>>::from_seed(seed);
+            let keys: Vec<_> = cases.all.iter().map(|case| key(&case.seed)).collect();
             Work::exact(move |i, answer| {
                 let k = keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext));
                 answer.set([], k.expose());
@@ -129,22 +135,27 @@ fn chosen<T>(all: &[T], asked: usize) -> Vec<&T> {
     (0..BATCH).map(|i| if asked == BATCH && i + 1 == BATCH { &all[asked] } else { &all[i] }).collect()
 }
 
-fn signature<P: mldsa::ParameterSet>(
+fn signature<P: mldsa::PreparedSet>(
     verb: SignatureVerb,
     form: Form,
     cases: Rc<SignatureCases>,
 ) -> Option<Work> {
-    let public = |bytes: &[u8]| VerifyingKey::<P>::try_from(bytes).expect("the right length");
-    let private = |bytes: &[u8]| ExpandedSigningKey::<P>::from_expanded_bytes(bytes).expect("a good key");
+    let compact = |bytes: &[u8]| VerifyingKey::<Compact<P>>::try_from(bytes).expect("the right length");
+    let prepared = |bytes: &[u8]| {
+        let key = VerifyingKey::<P>::try_from(bytes).expect("the right length");
+        key.prepare();
+        key
+    };
+    let private = |bytes: &[u8]| SigningKey::<P>::from_encoded(bytes).expect("a good key");
     match (verb, form) {
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-            let (mut private, mut public) = (P::ExpandedKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
+            let (mut private, mut public) = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
             let seed = &cases.key(i).seed;
-            ExpandedSigningKey::<P>::expanded_bytes_from_seed(seed, &mut private, &mut public);
+            SigningKey::<P>::encoded_from_seed(seed, &mut private, &mut public);
             answer.set(public, private);
         }),
         (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-            let key = SigningKey::<P>::from_seed(&cases.key(i).seed);
+            let key = SigningKey::<Compact<P>>::from_seed(&cases.key(i).seed);
             answer.set(key.verifying_key().as_bytes(), []);
         }),
         (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
@@ -152,11 +163,12 @@ fn signature<P: mldsa::ParameterSet>(
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Seed) => Work::exact(move |i, answer| {
-            let key = ExpandedSigningKey::<P>::from_seed(&cases.key(i).seed);
+            let key = SigningKey::<P>::from_seed(&cases.key(i).seed);
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Compact) => {
-            let keys: Vec<_> = cases.keys.iter().map(|key| SigningKey::<P>::from_seed(&key.seed)).collect();
+            let key = |seed| SigningKey::<Compact<P>>::from_seed(seed);
+            let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.seed)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
@@ -171,33 +183,34 @@ fn signature<P: mldsa::ParameterSet>(
         }
         (SignatureVerb::Verify, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let key = public(&cases.key(i).public);
+            let public = &cases.key(i).public[..];
             // Without wide tables a verification from bytes is the compact one.
             let verdict = if mldsa::kernels() == Level::Portable {
-                key.expand().verify(&case.message, &case.signature)
+                prepared(public).verify(&case.message, &case.signature)
             } else {
+                let key = VerifyingKeyRef::<P>::try_from(public).expect("the right length");
                 key.verify(&case.message, &case.signature)
             };
             answer.set([u8::from(verdict.is_ok())], []);
         }),
         (SignatureVerb::Verify, Form::Batch64) => Work::batch(move |asked, answer| {
             let chosen = chosen(&cases.all, asked);
-            let keys: Vec<_> = chosen.iter().map(|case| public(&cases.keys[case.key].public)).collect();
+            let keys: Vec<_> = chosen.iter().map(|case| compact(&cases.keys[case.key].public)).collect();
             let items: Vec<(_, Message, &[u8])> = (keys.iter().zip(&chosen))
                 .map(|(key, case)| (key, (&case.message).into(), &case.signature[..]))
                 .collect();
             answer.set([], []);
-            for verdict in VerifyingKey::verify_many(&items) {
+            for verdict in mldsa::verify_many(&items) {
                 answer.add([u8::from(verdict.is_ok())], []);
             }
         }),
         (SignatureVerb::Verify, Form::Compact) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let verdict = public(&cases.key(i).public).verify(&case.message, &case.signature);
+            let verdict = compact(&cases.key(i).public).verify(&case.message, &case.signature);
             answer.set([u8::from(verdict.is_ok())], []);
         }),
         (SignatureVerb::Verify, Form::Expanded) => {
-            let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public).expand()).collect();
+            let keys: Vec<_> = cases.keys.iter().map(|key| prepared(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
                 let verdict = keys[case.key].verify(&case.message, &case.signature);
