@@ -1,17 +1,17 @@
 //! ML-DSA keys from any bytes: a key that is accepted is itself again, and signs what it verifies.
 #![no_main]
 
-use gambeson::Bytes;
 use gambeson::mldsa::*;
+use gambeson::{Bytes, Compact};
 use libfuzzer_sys::fuzz_target;
 
-fn import<P: ParameterSet>(data: &[u8]) {
-    if let Ok(key) = VerifyingKey::<P>::try_from(data) {
+fn import<P: PreparedSet>(data: &[u8]) {
+    if let Ok(key) = VerifyingKey::<Compact<P>>::try_from(data) {
         assert_eq!(key.as_bytes().as_ref(), data);
         assert!(key.verify(b"m", &[]).is_err());
     }
-    if let Ok(key) = ExpandedSigningKey::<P>::from_expanded_bytes(data) {
-        let exported = key.to_expanded_bytes();
+    if let Ok(key) = SigningKey::<P>::from_encoded(data) {
+        let exported = key.to_encoded();
         let exported: &[u8] = exported.expose().as_ref();
         assert_eq!(exported, data);
         let signature = key.sign_deterministic(b"m");
@@ -20,9 +20,9 @@ fn import<P: ParameterSet>(data: &[u8]) {
 }
 
 /// An honest key, changed as the data says.
-fn changed<P: ParameterSet>(data: &[u8]) {
-    let key = ExpandedSigningKey::<P>::from_seed(&[5; 32]);
-    let exported = key.to_expanded_bytes();
+fn changed<P: PreparedSet>(data: &[u8]) {
+    let key = SigningKey::<P>::from_seed(&[5; 32]);
+    let exported = key.to_encoded();
     let exported: &[u8] = exported.expose().as_ref();
     let mut bytes = exported.to_vec();
     for edit in data.chunks_exact(3) {

@@ -1,20 +1,21 @@
 //! Verification of changed signatures and of any bytes: both our forms and RustCrypto's agree, and no change passes.
 #![no_main]
 
-use gambeson::Bytes;
 use gambeson::mldsa::*;
+use gambeson::{Bytes, Compact};
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 
 macro_rules! verify {
     ($set:ident, $data:expr) => {{
         type Signature = <$set as ParameterSet>::Signature;
-        static KEY: OnceLock<(VerifyingKey<$set>, ExpandedVerifyingKey<$set>, Signature)> = OnceLock::new();
-        let (key, expanded, honest) = KEY.get_or_init(|| {
-            let key = SigningKey::<$set>::from_seed(&[17; 32]);
+        static KEY: OnceLock<(VerifyingKey<Compact<$set>>, VerifyingKey<$set>, Signature)> = OnceLock::new();
+        let (key, prepared, honest) = KEY.get_or_init(|| {
+            let key = SigningKey::<Compact<$set>>::from_seed(&[17; 32]);
             let public = key.verifying_key();
-            let expanded = public.expand();
-            (public, expanded, key.sign_deterministic(b"message"))
+            let prepared = VerifyingKey::<$set>::from_bytes(public.as_bytes());
+            prepared.prepare();
+            (public, prepared, key.sign_deterministic(b"message"))
         });
         let mut changed = *honest;
         for edit in $data.chunks_exact(3) {
@@ -31,9 +32,10 @@ macro_rules! verify {
         let length = $data.len().min(any.len());
         any[..length].copy_from_slice(&$data[..length]);
         for (bytes, signature) in [(*key.as_bytes(), changed), (*key.as_bytes(), raw), (any, changed)] {
-            let ours = VerifyingKey::<$set>::from_bytes(&bytes).verify(b"message", &signature).is_ok();
+            let ours =
+                VerifyingKey::<Compact<$set>>::from_bytes(&bytes).verify(b"message", &signature).is_ok();
             if bytes == *key.as_bytes() {
-                assert_eq!(ours, expanded.verify(b"message", &signature).is_ok());
+                assert_eq!(ours, prepared.verify(b"message", &signature).is_ok());
                 assert_eq!(ours, signature == *honest, "only the honest signature passes");
             }
             let their_key = ml_dsa::VerifyingKey::<ml_dsa::$set>::decode(&bytes.into());

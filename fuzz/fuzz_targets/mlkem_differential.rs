@@ -1,15 +1,17 @@
 //! Key generation and encapsulation from any seeds, and encapsulation to any key: the same as RustCrypto's.
 #![no_main]
 
-use gambeson::Bytes;
 use gambeson::mlkem::*;
+use gambeson::{Bytes, Compact};
 use libfuzzer_sys::fuzz_target;
 
 macro_rules! differential {
     ($ours:ty, $theirs:ident, $seed:expr, $m:expr, $data:expr) => {{
         use ml_kem::kem::{Decapsulate, KeyExport};
-        let key = ExpandedDecapsulationKey::<$ours>::from_seed(&$seed);
-        let public = key.encapsulation_key();
+        let key = DecapsulationKey::<$ours>::from_seed(&$seed);
+        // Both in their compact form, this one and the changed one below.
+        let public = EncapsulationKey::<Compact<$ours>>::from_bytes(key.encapsulation_key().as_bytes());
+        let public = public.expect("our own key");
         let (c, k) = public.encapsulate_deterministic(&$m);
         let their_key = ml_kem::$theirs::DecapsulationKey::from_seed($seed.into());
         let their_public = their_key.encapsulation_key();
@@ -25,7 +27,7 @@ macro_rules! differential {
                 *byte = edit[2];
             }
         }
-        let ours = EncapsulationKey::<$ours>::from_bytes(&bytes).ok();
+        let ours = EncapsulationKey::<Compact<$ours>>::from_bytes(&bytes).ok();
         let theirs = ml_kem::$theirs::EncapsulationKey::new(&bytes.into()).ok();
         assert_eq!(ours.is_some(), theirs.is_some());
         if let (Some(ours), Some(theirs)) = (ours, theirs) {

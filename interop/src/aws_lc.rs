@@ -2,9 +2,8 @@
 
 use aws_lc_rs::kem::{self, Algorithm, AlgorithmId, Ciphertext};
 use aws_lc_rs::signature::{self, KeyPair, PqdsaKeyPair, PqdsaSigningAlgorithm, UnparsedPublicKey};
-use gambeson::mlkem::{
-    DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey, MlKem512, MlKem768, MlKem1024, ParameterSet,
-};
+use gambeson::Compact;
+use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet};
 use gambeson_pki::{Algorithm as PkiAlgorithm, Form, PrivateKey, PublicKey};
 use libtest_mimic::Trial;
 
@@ -32,7 +31,7 @@ pub fn trials() -> Vec<Trial> {
     ]
 }
 
-fn both_ways<P: ParameterSet>(algorithm: &'static Algorithm<AlgorithmId>) -> Result {
+fn both_ways<P: PreparedSet>(algorithm: &'static Algorithm<AlgorithmId>) -> Result {
     for _ in 0..KEYS {
         // Their key, our encapsulation; their private key in our hands too.
         let theirs = kem::DecapsulationKey::generate(algorithm).map_err(text)?;
@@ -42,17 +41,18 @@ fn both_ways<P: ParameterSet>(algorithm: &'static Algorithm<AlgorithmId>) -> Res
         let found = theirs.decapsulate(Ciphertext::from(c.as_ref())).map_err(text)?;
         check(found.as_ref() == k.expose(), "they decapsulate ours")?;
         let private = theirs.key_bytes().map_err(text)?;
-        let imported = ExpandedDecapsulationKey::<P>::from_expanded_bytes(private.as_ref()).map_err(text)?;
+        let imported = DecapsulationKey::<P>::from_encoded(private.as_ref()).map_err(text)?;
         check(imported.decapsulate(&c).expose() == k.expose(), "their private key in our hands")?;
 
         // Our key, their encapsulation; our private key in their hands too.
-        let ours = DecapsulationKey::<P>::generate().map_err(text)?;
+        let ours = DecapsulationKey::<Compact<P>>::generate().map_err(text)?;
         let public = ours.encapsulation_key();
         let public = kem::EncapsulationKey::new(algorithm, public.as_bytes().as_ref()).map_err(text)?;
         let (c, k) = public.encapsulate().map_err(text)?;
         let c = P::Ciphertext::try_from(c.as_ref()).map_err(text)?;
         check(ours.decapsulate(&c).expose() == k.as_ref(), "we decapsulate theirs")?;
-        let private = ours.expand().to_expanded_bytes();
+        let seed = ours.seed().ok_or("a compact key has its seed")?;
+        let private = DecapsulationKey::<P>::from_seed(seed.expose()).to_encoded();
         let exported = kem::DecapsulationKey::new(algorithm, private.expose()).map_err(text)?;
         let found = exported.decapsulate(Ciphertext::from(c.as_ref())).map_err(text)?;
         check(found.as_ref() == k.as_ref(), "our private key in their hands")?;

@@ -239,7 +239,7 @@ fn encapsulate(key: &PublicKey) -> Result<(Vec<u8>, Vec<u8>)> {
 }
 
 fn decapsulate(key: &PrivateKey, c: &[u8]) -> Result<Vec<u8>> {
-    fn pure<P: mlkem::ParameterSet>(key: &mlkem::ExpandedDecapsulationKey<P>, c: &[u8]) -> Result<Vec<u8>> {
+    fn pure<P: mlkem::ParameterSet>(key: &mlkem::DecapsulationKey<P>, c: &[u8]) -> Result<Vec<u8>> {
         let c = P::Ciphertext::try_from(c).map_err(text)?;
         Ok(key.decapsulate(&c).expose().to_vec())
     }

@@ -227,7 +227,7 @@ fn about(op: &str, key: &PrivateKey) -> Result<Value> {
 fn encapsulations<P: mlkem::ParameterSet>(
     python: &Python,
     key: &PrivateKey,
-    kem: &mlkem::ExpandedDecapsulationKey<P>,
+    kem: &mlkem::DecapsulationKey<P>,
 ) -> Result {
     for _ in 0..10 {
         let (c, k) = kem.encapsulation_key().encapsulate().map_err(text)?;
@@ -246,7 +246,7 @@ fn encapsulations<P: mlkem::ParameterSet>(
 fn signatures<P: mldsa::ParameterSet>(
     python: &Python,
     key: &PrivateKey,
-    dsa: &mldsa::ExpandedSigningKey<P>,
+    dsa: &mldsa::SigningKey<P>,
 ) -> Result {
     let public = dsa.verifying_key();
     let long = vec![0xa5; 100_000];

@@ -32,7 +32,7 @@ pub(crate) enum Key {
 /// A private key.
 pub(crate) enum PrivateKey {
     Pki(pki::PrivateKey),
-    XWing(Identity),
+    XWing(Box<Identity>),
 }
 
 /// A public key.
@@ -177,7 +177,7 @@ fn age_key(name: &str, text: &str) -> Result<Key, Error> {
     if upper {
         let identities =
             Identity::parse_file(text).map_err(|e| sealing::key_file_error(path, Wanted::Identity, e))?;
-        only_one(name, identities).map(|identity| Key::Private(PrivateKey::XWing(identity)))
+        only_one(name, identities).map(|identity| Key::Private(PrivateKey::XWing(Box::new(identity))))
     } else {
         let recipients =
             Recipient::parse_file(text).map_err(|e| sealing::key_file_error(path, Wanted::Recipient, e))?;

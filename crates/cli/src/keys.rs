@@ -32,7 +32,7 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     let name = options.out.display().to_string();
     let key = match algorithm {
         Some(algorithm) => PrivateKey::Pki(pki::PrivateKey::generate(algorithm).map_err(Error::randomness)?),
-        None => PrivateKey::XWing(Identity::generate().map_err(Error::randomness)?),
+        None => PrivateKey::XWing(Box::new(Identity::generate().map_err(Error::randomness)?)),
     };
     let passphrase = match options.encrypt {
         true => Some(passphrase::new(options.passphrase_fd, &name)?),
