@@ -4,7 +4,7 @@
 #[cfg(feature = "std")]
 use gambeson::mldsa::PreparedSet;
 use gambeson::mldsa::{
-    Digest, SigningKeyRef, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey,
+    Digest, Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, SigningKeyRef,
     VerifyingKeyRef,
 };
 use gambeson::{Bytes, Compact, Small, Workspace};

@@ -39,6 +39,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Not inlined: its frame is no part of that of later operations.
+    #[inline(never)]
     fn new<P: ParameterSet>(vk: PublicKey<'_>) -> Self {
         let kernels = active();
         let mut polynomials = polynomials(P::K * P::L + P::K).into_boxed_slice();

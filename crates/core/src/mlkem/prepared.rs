@@ -35,6 +35,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Not inlined: its frame is no part of that of later operations.
+    #[inline(never)]
     fn new<P: ParameterSet>(ek: &[u8]) -> Self {
         let mut elements = elements::<P>();
         let mut hashed = Hashed::ZERO;
