@@ -29,13 +29,15 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// The goals: how much faster inviting, and delivering, has to be than SLIM's own session in the same run.
 const GOALS: [f64; 2] = [5.0, 1.0];
 /// Why the first is missed where it is.
 const WHY: &str =
     "Two processors are busy with what fifty agents in one process do, 1.6 s of it; SLIM's session waits.";
+/// The limit of a round.
+const LONGEST: Duration = Duration::from_secs(300);
 /// What SLIM's clients share.
 const SECRET: &str = "a secret of the stock clients, of 32 bytes and more";
 /// What is sent: its first bytes are a number.
@@ -71,10 +73,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Each side has a node that has seen nothing.
         let folder = tempfile::tempdir()?;
         let nodes = start(&maker, 1, Ipv4Addr::LOCALHOST.into(), folder.path()).await?;
-        theirs.push(sessions(&nodes[0].endpoint(), size).await?);
+        theirs.push(in_time("SLIM's session", sessions(&nodes[0].endpoint(), size)).await?);
         let folder = tempfile::tempdir()?;
         let nodes = start(&maker, 1, Ipv4Addr::LOCALHOST.into(), folder.path()).await?;
-        ours.push(channels(&nodes[0].endpoint(), size).await?);
+        ours.push(in_time("the channel", channels(&nodes[0].endpoint(), size)).await?);
     }
     let invite = [&theirs, &ours].map(|rounds| Column::of(rounds, |round| round.invited.as_secs_f64(), 2));
     let deliver = [&theirs, &ours].map(|rounds| Column::of(rounds, |round| round.delivered, 0));
@@ -109,6 +111,17 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     match missed(times) && arguments.iter().any(|argument| argument == "--check") {
         true => Err("a goal was missed".into()),
         false => Ok(()),
+    }
+}
+
+/// Waits for a round, which takes seconds. A session that has lost a message waits for it for ever.
+async fn in_time(
+    side: &str,
+    round: impl Future<Output = Result<Round, Box<dyn std::error::Error>>>,
+) -> Result<Round, Box<dyn std::error::Error>> {
+    match timeout(LONGEST, round).await {
+        Ok(round) => round,
+        Err(_) => Err(format!("{side} did not deliver all messages in {} s", LONGEST.as_secs()).into()),
     }
 }
 

@@ -32,7 +32,9 @@ async def main(folder: str) -> None:
         for amount in (50, 101):
             try:
                 paid = await client.call_tool("pay", {"amount": amount})
-                print(paid.content[0].text.replace(helper.did, "the helper"))
+                for part in paid.content:
+                    if part.type == "text":
+                        print(part.text.replace(helper.did, "the helper"))
             except MCPError as refused:
                 print(f"{amount} is refused:", refused.data["reason"])
 

@@ -35,8 +35,21 @@ pub(crate) fn to_verify(
             file.display(),
             signature.display()
         ))),
-        None => Ok(pairs),
+        None => pairs.iter().try_for_each(refuse_missing).map(|()| pairs),
     }
+}
+
+/// Refuses a file or a signature that does not exist.
+fn refuse_missing((file, signature): &Pair) -> Result<(), Error> {
+    let is_missing = |path: &Path| !is_stream(path) && !path.exists();
+    let (path, next) = if is_missing(file) {
+        (file, "")
+    } else if is_missing(signature) {
+        (signature, "; --signature names another file")
+    } else {
+        return Ok(());
+    };
+    Err(Error::outside(format!("{}: does not exist{next}", path.display())))
 }
 
 fn pairs(files: &[PathBuf], given: Option<&Path>, option: &str, extension: &str) -> Result<Vec<Pair>, Error> {

@@ -42,7 +42,10 @@ mod reach {
             let wrong = |error: gambeson_slim::Error| Error::usage(error.to_string());
             let roots = self.node_ca.as_deref().map(files::read_small).transpose()?;
             let identity = match (&self.node_cert, &self.node_key) {
-                (Some(chain), Some(key)) => Some((files::read_small(chain)?, files::read_small(key)?)),
+                (Some(chain), Some(key)) => {
+                    files::warn_of_readers(key);
+                    Some((files::read_small(chain)?, files::read_small(key)?))
+                }
                 (None, None) => None,
                 _ => return Err(Error::usage("--node-cert and --node-key need each other")),
             };

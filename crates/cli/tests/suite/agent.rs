@@ -512,6 +512,9 @@ fn several_files_are_signed_and_verified_at_once() {
     for order in ["a a.jws", "a.jws a"] {
         folder.run(&format!("agent verify {order} --home bob")).exits(0);
     }
+    folder.write("unsigned", "c");
+    let told = "unsigned.jws: does not exist; --signature names another file";
+    folder.run("agent verify a unsigned --home bob").exits(3).tells(told);
     folder.write("a", "changed");
     let rows = folder.run("agent verify a b --home bob --json").exits(1).rows();
     assert_eq!((&rows[0]["verified"], &rows[1]["verified"]), (&false.into(), &true.into()));

@@ -89,6 +89,7 @@ fn what_is_no_certificate_is_told_by_what_it_holds() {
             .tells("neither PEM nor DER")
             .tells("`gambeson key gen`");
     }
+    folder.write("text.sig", "not read: the key is refused first");
     let refused = folder.run("verify -k pki/server.pem text").exits(3);
     refused.tells("a PEM file of a CERTIFICATE").tells("--cert");
 }

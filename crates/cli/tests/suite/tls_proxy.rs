@@ -388,7 +388,7 @@ fn files_that_no_client_could_take_are_refused_at_the_start() {
     folder.write("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     let start =
         |more: &str| folder.run(&format!("tls proxy --listen 127.0.0.1:0 --connect 127.0.0.1:1 {more}"));
-    start("--cert reversed.pem --key pki/server.key").exits(3).tells("the order is wrong");
+    start("--cert reversed.pem --key pki/server.key").exits(3).tells("put that of its holder first");
     start("--cert mixed.pem --key pki/server.key").exits(3).tells("is not signed by certificate 2");
     start("--cert broken.pem --key pki/server.key").exits(3).tells("broken.pem");
     start("--cert pki/server.pem --key other/server.key").exits(3).tells("pki/server.pem");

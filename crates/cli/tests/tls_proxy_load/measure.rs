@@ -1,11 +1,11 @@
 //! The measurement: what TLS in front of a server costs, beside nginx.
 
 use super::load::{Role, memory, proxy, raise_limit};
-use crate::program::serving::{Server, free_port, nginx, with_chain};
+use crate::program::serving::{Ended, Server, free_port, nginx, with_chain};
 use crate::program::{Folder, has_program};
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Child, Command};
+use std::process::Command;
 
 /// Rounds of each contestant, one of every contestant in turn.
 const ROUNDS: usize = 5;
@@ -17,7 +17,7 @@ const MEBIBYTES: usize = 32;
 /// Who terminates TLS.
 enum Program {
     Ours(Server),
-    Nginx(Child),
+    Nginx(Ended),
 }
 
 struct Contestant {
@@ -128,15 +128,6 @@ impl Contestant {
         let mut all: Vec<f64> = self.rounds.iter().map(what).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
-    }
-}
-
-impl Drop for Contestant {
-    fn drop(&mut self) {
-        if let Program::Nginx(master) = &mut self.program {
-            let _ = Command::new("kill").args(["-TERM", &master.id().to_string()]).status();
-            let _ = master.wait();
-        }
     }
 }
 

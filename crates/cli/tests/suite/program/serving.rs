@@ -149,8 +149,35 @@ impl ResolvesServerCert for Always {
     }
 }
 
-/// nginx, run by `command`, with these servers of HTTP, one of which listens there. It ends when it is told to.
-pub fn nginx(mut command: Command, folder: &Folder, servers: &str, address: SocketAddr) -> Child {
+/// A process that ends with the test, so that one that fails leaves no port taken.
+pub struct Ended(Child);
+
+impl std::ops::Deref for Ended {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Ended {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            // SIGTERM: nginx ends its workers.
+            let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+/// nginx, run by `command`, with these servers of HTTP, one of which listens there. It ends with the test.
+pub fn nginx(mut command: Command, folder: &Folder, servers: &str, address: SocketAddr) -> Ended {
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let temporary = kinds.map(|kind| format!("{kind}_temp_path {kind};")).concat();
     folder.write(
@@ -161,7 +188,8 @@ pub fn nginx(mut command: Command, folder: &Folder, servers: &str, address: Sock
         ),
     );
     let prefix = format!("{}/", folder.path(".").display());
-    let mut nginx = command.args(["-p", &prefix, "-c", &format!("{prefix}nginx.conf")]).spawn().unwrap();
+    let nginx = command.args(["-p", &prefix, "-c", &format!("{prefix}nginx.conf")]).spawn().unwrap();
+    let mut nginx = Ended(nginx);
     let end = Instant::now() + Duration::from_secs(30);
     while TcpStream::connect(address).is_err() {
         assert!(nginx.try_wait().unwrap().is_none() && Instant::now() < end, "no server");
