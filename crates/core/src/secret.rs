@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // The barrier, the scrubber and the valgrind mark are the reason for this file.
 
 use core::fmt;
-use core::mem::MaybeUninit;
+use core::mem::{ManuallyDrop, MaybeUninit};
 
 use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop};
 
@@ -101,14 +101,14 @@ impl<T: Zeroize + 'static> fmt::Debug for Secret<T> {
 /// assert_eq!(key.0, 7);
 /// ```
 #[cfg(feature = "alloc")]
-pub struct WipedBox<T>(core::mem::ManuallyDrop<alloc::boxed::Box<T>>);
+pub struct WipedBox<T>(ManuallyDrop<alloc::boxed::Box<T>>);
 
 #[cfg(feature = "alloc")]
 impl<T> WipedBox<T> {
     /// Moves `value` to the heap.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self(core::mem::ManuallyDrop::new(alloc::boxed::Box::new(value)))
+        Self(ManuallyDrop::new(alloc::boxed::Box::new(value)))
     }
 }
 
@@ -125,7 +125,7 @@ impl<T> core::ops::Deref for WipedBox<T> {
 impl<T> Drop for WipedBox<T> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again.
-        let value = alloc::boxed::Box::into_raw(unsafe { core::mem::ManuallyDrop::take(&mut self.0) });
+        let value = alloc::boxed::Box::into_raw(unsafe { ManuallyDrop::take(&mut self.0) });
         // SAFETY: a box gave the pointer, and nobody else has it: its value is dropped once, its memory wiped and given back once.
         unsafe {
             value.drop_in_place();
@@ -141,6 +141,30 @@ impl<T> fmt::Debug for WipedBox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WipedBox([redacted])")
     }
+}
+
+/// The value that `fill` made of `empty`.
+///
+/// A plain move of a value from a variable leaves a copy in the frame, above what a [`StackGuard`] scrubs: here the variable is wiped, and so are
+/// the vector registers that the move went through.
+#[inline(always)]
+pub(crate) fn filled<T>(empty: T, fill: impl FnOnce(&mut T)) -> T {
+    struct Moved<T>(ManuallyDrop<T>);
+
+    impl<T> Drop for Moved<T> {
+        fn drop(&mut self) {
+            let start = &raw mut self.0;
+            // SAFETY: the bytes are this variable's, whose value was moved out and is not used again.
+            unsafe { clear_bytes(start.cast(), size_of::<T>()) };
+            core::hint::black_box(start);
+        }
+    }
+
+    let _registers = StackGuard::<0>;
+    let mut made = Moved(ManuallyDrop::new(empty));
+    fill(&mut made.0);
+    // SAFETY: a value that is not used again where it stands.
+    unsafe { core::ptr::read(&*made.0) }
 }
 
 /// Whether two byte strings are equal, in time that depends on their lengths alone.

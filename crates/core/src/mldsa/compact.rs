@@ -150,12 +150,35 @@ pub struct Private<P> {
 const _: () = assert!(size_of::<Private<super::MlDsa87>>() == 96);
 
 impl<P: ParameterSet> Private<P> {
-    /// Inlined: a copy of the seed in a frame of its own would stay there.
     #[inline(always)]
-    pub(super) fn from_parts(seed: &[u8; 32], tr: [u8; 64]) -> Self {
-        // The seed goes through a register.
-        let _guard = StackGuard::<0>;
-        Self { seed: Secret::new(*seed), tr, set: PhantomData }
+    fn fill_tr(&mut self, seed: &[u8; 32]) {
+        if P::SMALL {
+            return scrub_small::<{ small::TR }>(|| {
+                small::hash_of_public_key::<P>(seed, &mut self.tr, Stack)
+            });
+        }
+        #[cfg(feature = "alloc")]
+        if super::is_wide() {
+            self.tr = wide::tr::<P>(seed);
+            return;
+        }
+        self.tr = tr::<P>(seed);
+    }
+
+    #[inline(always)]
+    fn fill_public(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
+        if P::SMALL {
+            return scrub_small::<{ small::KEY_GEN }>(|| {
+                small::key_gen::<P>(seed, vk.as_mut(), &mut self.tr, Stack);
+            });
+        }
+        #[cfg(feature = "alloc")]
+        if super::is_wide() {
+            self.tr = wide::public_key_and_tr::<P>(seed, vk);
+            return;
+        }
+        fill_public_key::<P>(seed, vk.as_mut());
+        h(&[vk.as_ref()], &mut self.tr);
     }
 
     #[inline(never)]
@@ -165,33 +188,18 @@ impl<P: ParameterSet> Private<P> {
 }
 
 impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 32]) -> Self {
-        if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::TR }>(|| small::hash_of_public_key::<P>(seed, &mut tr, Stack));
-            return Self::from_parts(seed, tr);
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return Self::from_parts(seed, wide::tr::<P>(seed));
-        }
-        Self::from_parts(seed, tr::<P>(seed))
+    fn empty() -> Self {
+        Self { seed: Secret::new([0; 32]), tr: [0; 64], set: PhantomData }
     }
 
-    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        if P::SMALL {
-            let mut tr = [0; 64];
-            scrub_small::<{ small::KEY_GEN }>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr, Stack));
-            return Self::from_parts(seed, tr);
-        }
-        #[cfg(feature = "alloc")]
-        if super::is_wide() {
-            return Self::from_parts(seed, wide::public_key_and_tr::<P>(seed, vk));
-        }
-        fill_public_key::<P>(seed, vk.as_mut());
-        let mut tr = [0; 64];
-        h(&[vk.as_ref()], &mut tr);
-        Self::from_parts(seed, tr)
+    fn fill(&mut self, seed: &[u8; 32]) {
+        self.fill_tr(seed);
+        *self.seed.expose_mut() = *seed;
+    }
+
+    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
+        self.fill_public(seed, vk);
+        *self.seed.expose_mut() = *seed;
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 32]>> {
@@ -248,9 +256,15 @@ mod wide {
     use super::{Message, ParameterSet, PrivateForm};
     use crate::mldsa::prepared::Private;
 
+    fn key<P: ParameterSet>(seed: &[u8; 32]) -> Private<P> {
+        let mut key = Private::empty();
+        key.fill(seed);
+        key
+    }
+
     #[inline(never)]
     pub(super) fn tr<P: ParameterSet>(seed: &[u8; 32]) -> [u8; 64] {
-        *Private::<P>::from_seed(seed).tr()
+        *key::<P>(seed).tr()
     }
 
     #[inline(never)]
@@ -258,13 +272,14 @@ mod wide {
         seed: &[u8; 32],
         vk: &mut P::VerifyingKeyBytes,
     ) -> [u8; 64] {
-        let key = Private::<P>::from_seed_into(seed, vk);
+        let key = key::<P>(seed);
+        key.verifying_key_into(vk);
         *key.tr()
     }
 
     #[inline(never)]
     pub(super) fn public_key<P: ParameterSet>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
-        drop(Private::<P>::from_seed_into(seed, vk));
+        key::<P>(seed).verifying_key_into(vk);
     }
 
     #[inline(never)]
@@ -274,7 +289,7 @@ mod wide {
         rnd: &[u8; 32],
         signature: &mut [u8],
     ) {
-        Private::<P>::from_seed(seed).sign(message, rnd, signature);
+        key::<P>(seed).sign(message, rnd, signature);
     }
 }
 

@@ -31,11 +31,14 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 
 /// A signing key.
 pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
-    /// The key of the seed ξ.
-    fn from_seed(seed: &[u8; 32]) -> Self;
+    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
+    fn empty() -> Self;
+
+    /// Becomes the key of the seed ξ.
+    fn fill(&mut self, seed: &[u8; 32]);
 
     /// The same, and its verifying key to `vk`.
-    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self;
+    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes);
 
     /// The seed ξ, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 32]>>;

@@ -10,7 +10,7 @@ use super::message::{ContextTooLong, Message, MuHasher};
 use super::params::ParameterSet;
 use crate::Bytes;
 use crate::rng::draw;
-use crate::secret::Secret;
+use crate::secret::{Secret, filled};
 
 mod in_workspace;
 
@@ -268,7 +268,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        Self { form: P::Private::from_seed(seed) }
+        filled(Self { form: P::Private::empty() }, |key| key.form.fill(seed))
     }
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
@@ -289,7 +289,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        Self { form: P::Private::from_seed_into(seed, vk) }
+        filled(Self { form: P::Private::empty() }, |key| key.form.fill_into(seed, vk))
     }
 
     /// The seed ξ: all that has to be stored. A key that was imported without it has none.

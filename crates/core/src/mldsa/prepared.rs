@@ -140,16 +140,25 @@ pub struct Private<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 32]) -> Self {
-        let mut key = Self::empty();
-        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
-        key
+    fn empty() -> Self {
+        Self {
+            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
+            short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
+            k: Box::new(Secret::new([0; 32])),
+            seed: None,
+            tr: Box::new([0; 64]),
+            public: Box::new(P::VerifyingKeyBytes::zeroed()),
+            sk: Secret::new(vec![0; P::SigningKeyBytes::LEN]),
+        }
     }
 
-    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        let key = Self::from_seed(seed);
-        *vk = *key.public;
-        key
+    fn fill(&mut self, seed: &[u8; 32]) {
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| self.fill_from_seed(seed));
+    }
+
+    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
+        self.fill(seed);
+        *vk = *self.public;
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 32]>> {
@@ -176,18 +185,6 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
 }
 
 impl<P: ParameterSet> Private<P> {
-    fn empty() -> Self {
-        Self {
-            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
-            short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
-            k: Box::new(Secret::new([0; 32])),
-            seed: None,
-            tr: Box::new([0; 64]),
-            public: Box::new(P::VerifyingKeyBytes::zeroed()),
-            sk: Secret::new(vec![0; P::SigningKeyBytes::LEN]),
-        }
-    }
-
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
         let seeds = Seeds::<P>::new(seed);

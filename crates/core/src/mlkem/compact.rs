@@ -97,26 +97,28 @@ pub struct Private<P> {
 }
 
 impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 64]) -> Self {
-        let mut h = [0; 32];
-        scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
-            if P::SMALL {
-                small::hash_of_public_key::<P>(seed, &mut h, Stack);
-            } else if small::runs::<P>() {
-                return Self::from_seed_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
-            } else {
-                hash_of_public_key::<P>(seed, &mut h);
-            }
-            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
-        })
+    fn empty() -> Self {
+        Self { seed: Secret::new([0; 64]), h: [0; 32], parameters: PhantomData }
     }
 
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        let mut h = [0; 32];
+    fn fill(&mut self, seed: &[u8; 64]) {
+        scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
+            if P::SMALL {
+                small::hash_of_public_key::<P>(seed, &mut self.h, Stack);
+            } else if small::runs::<P>() {
+                return self.fill_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
+            } else {
+                hash_of_public_key::<P>(seed, &mut self.h);
+            }
+            *self.seed.expose_mut() = *seed;
+        });
+    }
+
+    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
         scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
-            key_gen::<P>(seed, ek.as_mut(), &mut h);
-            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
-        })
+            key_gen::<P>(seed, ek.as_mut(), &mut self.h);
+            *self.seed.expose_mut() = *seed;
+        });
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {

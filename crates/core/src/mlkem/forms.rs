@@ -48,11 +48,14 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 
 /// A decapsulation key.
 pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
-    /// The key of the seed d ‖ z.
-    fn from_seed(seed: &[u8; 64]) -> Self;
+    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
+    fn empty() -> Self;
+
+    /// Becomes the key of the seed d ‖ z.
+    fn fill(&mut self, seed: &[u8; 64]);
 
     /// The same, and its encapsulation key to `ek`.
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self;
+    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes);
 
     /// The seed d ‖ z, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 64]>>;

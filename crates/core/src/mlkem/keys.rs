@@ -10,7 +10,7 @@ use super::params::ParameterSet;
 use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
 use crate::Bytes;
 use crate::rng;
-use crate::secret::Secret;
+use crate::secret::{Secret, filled};
 
 mod in_workspace;
 
@@ -302,7 +302,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
-        Self { form: P::Private::from_seed(seed) }
+        filled(Self { form: P::Private::empty() }, |key| key.form.fill(seed))
     }
 
     /// The key of the seed d ‖ z, and its encapsulation key to `ek`: both in the time of one.
@@ -323,7 +323,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        Self { form: P::Private::from_seed_into(seed, ek) }
+        filled(Self { form: P::Private::empty() }, |key| key.form.fill_into(seed, ek))
     }
 
     /// The seed d ‖ z: the form to store. A key that was imported without it has none.

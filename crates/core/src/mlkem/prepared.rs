@@ -220,15 +220,20 @@ impl<P: PreparedSet> Private<P> {
 }
 
 impl<P: PreparedSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 64]) -> Self {
-        let _guard = StackGuard::<DEPTH>;
-        of_seed(seed)
+    fn empty() -> Self {
+        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
+        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
+        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
     }
 
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        let key = Self::from_seed(seed);
-        *ek = *key.ek.as_bytes();
-        key
+    fn fill(&mut self, seed: &[u8; 64]) {
+        let _guard = StackGuard::<DEPTH>;
+        fill(self, seed);
+    }
+
+    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
+        self.fill(seed);
+        *ek = *self.ek.as_bytes();
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
@@ -339,18 +344,13 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), into the heap.
 #[inline(never)]
-fn of_seed<P: PreparedSet>(seed: &[u8; 64]) -> Private<P> {
-    let mut ek: Box<EncapsulationKey<P>> = Box::new(EncapsulationKey::from_reduced(
-        P::EncapsulationKeyBytes::zeroed(),
-        Public(AtSecondUse::NEW),
-    ));
-    let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
+fn fill<P: PreparedSet>(key: &mut Private<P>, seed: &[u8; 64]) {
     let mut elements = elements::<P>();
-    let h = generate::<P>(seed, &mut elements, s.expose_mut(), ek.bytes.as_mut());
-    decode_t::<P>(&mut elements, ek.bytes.as_ref());
-    ek.form.0.now(|| Prepared { elements, h });
-    let z = Secret::new(*seed.last_chunk().expect("32 of 64 bytes"));
-    Private { ek, s, z, seed: Some(Secret::new(*seed)) }
+    let h = generate::<P>(seed, &mut elements, key.s.expose_mut(), key.ek.bytes.as_mut());
+    decode_t::<P>(&mut elements, key.ek.bytes.as_ref());
+    key.ek.form.0.now(|| Prepared { elements, h });
+    key.z.expose_mut().copy_from_slice(&seed[32..]);
+    key.seed.insert(Secret::new([0; 64])).expose_mut().copy_from_slice(seed);
 }
 
 #[inline(never)]

@@ -1,11 +1,10 @@
 //! The doors that work in memory of the caller's.
 
-use core::marker::PhantomData;
-
 use super::super::compact::Private;
+use super::super::forms::PrivateForm as _;
 use super::super::small::{self, IN_WORKSPACE};
 use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
-use crate::secret::Secret;
+use crate::secret::filled;
 use crate::{Small, Workspace};
 
 impl<P: ParameterSet> EncapsulationKeyRef<'_, Small<P>> {
@@ -38,13 +37,15 @@ impl<P: ParameterSet> DecapsulationKey<Small<P>> {
         ek: Option<&mut P::EncapsulationKeyBytes>,
         workspace: &mut Workspace<P>,
     ) -> Self {
-        let mut h = [0; 32];
-        workspace.run::<IN_WORKSPACE, _>(|memory| {
-            match ek {
-                Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), &mut h, memory),
-                None => small::hash_of_public_key::<Small<P>>(seed, &mut h, memory),
-            }
-            Self { form: Private { seed: Secret::new(*seed), h, parameters: PhantomData } }
+        filled(Self { form: Private::empty() }, |key| {
+            workspace.run::<IN_WORKSPACE, _>(|memory| {
+                let Private { seed: kept, h, .. } = &mut key.form;
+                match ek {
+                    Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), h, memory),
+                    None => small::hash_of_public_key::<Small<P>>(seed, h, memory),
+                }
+                *kept.expose_mut() = *seed;
+            });
         })
     }
 
