@@ -56,7 +56,7 @@
 //! # Layout
 //!
 //! * `params`: the parameter sets (§4);
-//! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
+//! * `message`: M and μ (§5.2, §5.4); M′ and the pre-hash functions stand beside this module, in `prehash`;
 //! * `keys`: the types; `forms`, `prepared`, `compact`: what they hold; `encoded`: the standard's bytes;
 //! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
 //! * `small`: the same in the least memory;
@@ -97,9 +97,7 @@ pub use encoded::{SigningKeyError, SigningKeyRef};
 #[doc(hidden)]
 pub use kernels::gate;
 pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyError, VerifyingKeyRef};
-pub use message::{
-    ContextTooLong, Digest, DigestLength, Message, MuHasher, PreHash, PreHasher, UnknownPreHash,
-};
+pub use message::{Message, MuHasher};
 #[cfg(feature = "alloc")]
 pub use params::PreparedSet;
 pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
@@ -107,6 +105,8 @@ pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
 pub use rustcrypto::Signature;
 #[cfg(feature = "alloc")]
 pub use verify::verify_many;
+
+pub use crate::prehash::{ContextTooLong, Digest, DigestLength, PreHash, PreHasher, UnknownPreHash};
 
 /// The kernel table that would run.
 #[must_use]

@@ -4,12 +4,12 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::VerifyingKey;
-use super::dsa::{self, Seeds, VerifyingForm, h};
+use super::dsa::{self, Seeds, VerifyingForm};
 use super::encode;
 use super::forms::{PrivateForm, PublicForm};
 use super::kernels::Kernels;
 use super::keys::InvalidSignature;
-use super::message::Message;
+use super::message::{Message, h};
 use super::params::{ParameterSet, T1_BYTES};
 use super::ring::Poly;
 use super::sample::sample_a;

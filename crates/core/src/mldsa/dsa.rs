@@ -9,6 +9,7 @@ use core::marker::PhantomData;
 use super::encode::{self, Hint};
 use super::hint::{make_hint, use_hint_vartime};
 use super::kernels::{Kernels, active};
+use super::message::h;
 use super::params::{ParameterSet, T0_BYTES, T1_BYTES, sealed::Parameters};
 use super::ring::Poly;
 use super::sample::{EachMask, Masks, sample_a};
@@ -335,15 +336,6 @@ pub(super) fn public_key<P: ParameterSet>(seeds: &Seeds<P>, pk: &mut [u8]) {
     }
     // public: t1 is the public key.
     declassify(pk);
-}
-
-/// H of the parts, one after the other: SHAKE256 (FIPS 204, §3.7).
-pub(super) fn h(parts: &[&[u8]], out: &mut [u8]) {
-    let mut hasher = Shake256::new();
-    for part in parts {
-        hasher.update(part);
-    }
-    hasher.finalize_xof().squeeze(out);
 }
 
 /// r becomes r0, `r1` takes the high bits (FIPS 204, Algorithm 36 (Decompose)).

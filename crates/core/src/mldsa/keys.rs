@@ -6,9 +6,10 @@ use rand_core::TryCryptoRng;
 
 use super::compact::PublicKey;
 use super::forms::{PrivateForm, PublicForm};
-use super::message::{ContextTooLong, Message, MuHasher};
+use super::message::{Message, MuHasher};
 use super::params::ParameterSet;
 use crate::Bytes;
+use crate::prehash::ContextTooLong;
 use crate::rng::draw;
 use crate::secret::Secret;
 
