@@ -86,7 +86,7 @@ macro_rules! functions {
         )*}
 
         #[derive(Clone, Debug)]
-        enum Hasher {$($function($state),)*}
+        enum HashState {$($function($state),)*}
 
         impl PreHash {
             /// Every function, in the order of its object identifier's families.
@@ -113,14 +113,14 @@ macro_rules! functions {
             /// Starts a digest of a message in pieces.
             #[must_use]
             pub fn hasher(self) -> PreHasher {
-                PreHasher(match self {$(Self::$function => Hasher::$function(<$state>::new()),)*})
+                PreHasher(match self {$(Self::$function => HashState::$function(<$state>::new()),)*})
             }
         }
 
         impl PreHasher {
             /// Takes the next piece of the message.
             pub fn update(&mut self, data: &[u8]) -> &mut Self {
-                match &mut self.0 {$(Hasher::$function(state) => _ = state.update(data),)*}
+                match &mut self.0 {$(HashState::$function(state) => _ = state.update(data),)*}
                 self
             }
 
@@ -129,7 +129,7 @@ macro_rules! functions {
             pub fn finalize(self) -> Digest {
                 match self.0 {$(
                     #[allow(unused_mut)] // SHA-2 is used up.
-                    Hasher::$function(mut state) => {
+                    HashState::$function(mut state) => {
                         let mut bytes = [0; 64];
                         functions!($take state, bytes[..$length]);
                         Digest { function: PreHash::$function, bytes }
@@ -219,7 +219,7 @@ impl FromStr for PreHash {
 /// assert_eq!(hasher.finalize(), PreHash::Sha3_384.digest(b"in pieces"));
 /// ```
 #[derive(Clone, Debug)]
-pub struct PreHasher(Hasher);
+pub struct PreHasher(HashState);
 
 /// A digest and the function that made it, for [`Message::prehashed`](crate::mldsa::Message::prehashed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
