@@ -52,24 +52,32 @@ impl Absorber {
     /// Adds the next block of a message in pieces to the state, if so much of it is known; false if not, and at its end.
     pub(crate) fn feed(&mut self, state: &mut State, known: &[&[u8]], is_all: bool) -> bool {
         const RATE: usize = Shake256::RATE;
-        let (mut block, mut length, mut before) = ([0; RATE], 0, self.absorbed);
+        let length: usize = known.iter().map(|piece| piece.len()).sum();
+        if self.is_padded || !is_all && length < self.absorbed + RATE {
+            return false;
+        }
+        let (mut block, mut filled, mut before) = ([0; RATE], 0, self.absorbed);
+        self.absorbed += RATE;
         for piece in known {
             let (skipped, piece) = piece.split_at(piece.len().min(before));
             before -= skipped.len();
-            let piece = &piece[..piece.len().min(RATE - length)];
-            block[length..][..piece.len()].copy_from_slice(piece);
-            length += piece.len();
+            // Where one piece has all of the block, as nearly always, it is not copied.
+            if let Some(block) = piece.first_chunk::<RATE>()
+                && filled == 0
+            {
+                absorb(&mut state.0, block);
+                return true;
+            }
+            let piece = &piece[..piece.len().min(RATE - filled)];
+            block[filled..][..piece.len()].copy_from_slice(piece);
+            filled += piece.len();
         }
-        if self.is_padded || length < RATE && !is_all {
-            return false;
-        }
-        if length < RATE {
-            block[length] = 0x1f;
+        if filled < RATE {
+            block[filled] = 0x1f;
             block[RATE - 1] |= 0x80;
             self.is_padded = true;
         }
         absorb(&mut state.0, &block);
-        self.absorbed += RATE;
         true
     }
 }
@@ -116,9 +124,11 @@ pub(crate) fn hash_side_by_side(
             }
             if !is_busy {
                 busy -= 1;
-                states.swap(lane, busy);
-                absorbers.swap(lane, busy);
-                job.swap(lane, busy);
+                if lane != busy {
+                    states.swap(lane, busy);
+                    absorbers.swap(lane, busy);
+                    job.swap(lane, busy);
+                }
             }
         }
         permute_aligned(&mut states[..permuted(busy, lanes())]);
