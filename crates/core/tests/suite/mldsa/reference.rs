@@ -1,5 +1,7 @@
 //! Key generation and signing as FIPS 204 writes them, coefficient by coefficient, with faults of the mask that leave a signature valid.
 
+#![allow(dead_code)] // Two programs of tests use it, each a part.
+
 use gambeson::sha3::{Shake128, Shake256};
 
 const Q: i64 = 8_380_417;
