@@ -16,6 +16,7 @@ pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]
 mod once;
+mod prehash;
 mod rng;
 pub mod secret;
 pub mod sha3;

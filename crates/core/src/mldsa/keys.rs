@@ -4,11 +4,12 @@ use core::fmt;
 
 use rand_core::TryCryptoRng;
 
-use super::compact::PublicKey;
-use super::forms::{PrivateForm, PublicForm};
-use super::message::{ContextTooLong, Message, MuHasher};
-use super::params::ParameterSet;
+use super::errors::{InvalidSignature, VerifyingKeyError};
+use super::forms::{ParameterSet, SigningKeyForm, VerifyingKeyForm};
+use super::message::{Message, MuHasher};
+use super::public::PublicKey;
 use crate::Bytes;
+use crate::prehash::ContextTooLong;
 use crate::rng::draw;
 use crate::secret::{Secret, filled};
 
@@ -186,40 +187,6 @@ impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P> {
     }
 }
 
-/// The bytes are not a verifying key of the parameter set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum VerifyingKeyError {
-    /// Their number is wrong.
-    Length {
-        /// The length of the set's keys in bytes.
-        expected: usize,
-        /// The length that was given.
-        actual: usize,
-    },
-}
-
-impl fmt::Display for VerifyingKeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Length { expected, actual } = self;
-        write!(f, "a public key has {expected} bytes, not {actual}")
-    }
-}
-
-impl core::error::Error for VerifyingKeyError {}
-
-/// The signature is not one of this message, in this context, by this key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidSignature;
-
-impl fmt::Display for InvalidSignature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the signature is invalid")
-    }
-}
-
-impl core::error::Error for InvalidSignature {}
-
 /// A signing key (the standard's private key), wiped when dropped.
 ///
 /// With feature `alloc` it is prepared when it is made: the matrix, s1, s2 and t0 stand on the heap, 30, 50 or 83 KiB, for all
@@ -301,7 +268,9 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The verifying key; in the compact forms it is made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        self.form.verifying_key()
+        let mut bytes = P::VerifyingKeyBytes::zeroed();
+        self.form.verifying_key_into(&mut bytes);
+        VerifyingKey::from_bytes(&bytes)
     }
 
     /// The bytes of the verifying key, under the conditions of [`from_seed_into`](Self::from_seed_into).

@@ -397,6 +397,11 @@ fn unpack(p: &mut Poly, bytes: &[u8], high: i32) {
     }
 }
 
+/// FIPS 204, Algorithm 19 (BitUnpack), of t0.
+pub(crate) fn unpack_t0(bytes: &[u8], t0: &mut Poly) {
+    unpack(t0, bytes, 1 << 12);
+}
+
 #[cfg(all(test, not(gambeson_size)))]
 mod tests {
     use super::*;

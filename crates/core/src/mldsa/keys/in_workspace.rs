@@ -1,7 +1,7 @@
 //! The doors that work in memory of the caller's.
 
-use super::super::compact::Private;
-use super::super::forms::PrivateForm as _;
+use super::super::compact::CompactPrivate;
+use super::super::forms::SigningKeyForm as _;
 use super::super::small::{self, IN_WORKSPACE, KEY_GEN_IN_WORKSPACE};
 use super::{InvalidSignature, Message, ParameterSet, SigningKey, VerifyingKeyRef};
 use crate::secret::filled;
@@ -19,8 +19,8 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
         vk: Option<&mut P::VerifyingKeyBytes>,
         workspace: &mut Workspace<P>,
     ) -> Self {
-        filled(Self { form: Private::empty() }, |key| {
-            let Private { seed: kept, tr, .. } = &mut key.form;
+        filled(Self { form: CompactPrivate::empty() }, |key| {
+            let CompactPrivate { seed: kept, tr, .. } = &mut key.form;
             workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| match vk {
                 Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), tr, memory),
                 None => small::hash_of_public_key::<Small<P>>(seed, tr, memory),
