@@ -19,6 +19,7 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+mod operands;
 mod portable;
 #[cfg(any(gambeson_rv32, test))]
 mod rv32;
@@ -27,10 +28,11 @@ mod simd128;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use super::ring::{Poly, Short};
+use super::ring::Poly;
 use crate::cpu::{self, Level};
 #[cfg(gambeson_dsp)]
 pub(crate) use armv7em::{add_products_vartime, challenge_product, half_butterfly, half_ntt, unpack_t0};
+pub(crate) use operands::{Multiplicand, Short};
 #[cfg(any(not(any(gambeson_dsp, gambeson_rv32)), test))]
 pub(crate) use portable::PORTABLE;
 pub(crate) use portable::{
@@ -126,8 +128,9 @@ pub(crate) const LEAST: &Kernels = {
 /// public but differ, a kernel has one trace.
 #[cfg(gambeson_ct)]
 pub mod gate {
+    use super::Short;
     use super::active;
-    use crate::mldsa::ring::{Poly, Short};
+    use crate::mldsa::ring::Poly;
 
     /// The kernels that see secrets and have one trace.
     pub const NAMES: [&str; 20] = [

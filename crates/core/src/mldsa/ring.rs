@@ -43,34 +43,6 @@ impl Poly {
     }
 }
 
-/// A polynomial of s1 or s2 made ready for products with challenges: s, -s and s again, a byte a coefficient, so that
-/// X^j·s mod X^256 + 1 is the 256 bytes from place 512 - j on, for j up to 511.
-#[derive(Clone)]
-#[repr(C, align(64))]
-#[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a key that remembers them has products to save.
-pub struct Short(pub(crate) [i8; 3 * N]);
-
-#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
-impl Short {
-    pub(crate) const ZERO: Self = Self([0; 3 * N]);
-
-    /// Takes `s`, whose coefficients are in -4..=4.
-    pub(crate) fn set(&mut self, s: &Poly) {
-        debug_assert!(s.0.iter().all(|c| c.abs() <= 4));
-        let (first, rest) = self.0.split_at_mut(N);
-        let (second, third) = rest.split_at_mut(N);
-        for (((first, second), third), c) in first.iter_mut().zip(second).zip(third).zip(&s.0) {
-            (*first, *second, *third) = (*c as i8, -*c as i8, *c as i8);
-        }
-    }
-}
-
-impl Zeroize for Short {
-    fn zeroize(&mut self) {
-        crate::secret::wipe(&mut self.0);
-    }
-}
-
 /// Where a challenge has its coefficients: j for X^j, j + 256 for -X^j; at most 60 of them.
 pub(crate) type Places = [u16; 64];
 

@@ -10,6 +10,7 @@
 //! * `sampling`: polynomials from hashes; `sums`: w; `challenge`: products with c;
 //! * `key_gen`, `private_key`, `sign`, `verify`; `representative`: what the last two share.
 
+use super::kernels::Multiplicand;
 use super::params::sealed::Parameters;
 use super::ring::Poly;
 use crate::small::words;
@@ -55,7 +56,7 @@ pub(super) const IN_WORKSPACE: usize = depth(1280, 720, 800, 0);
 
 /// Words of a workspace: signing from the seed takes most, where t0 is made again.
 pub(super) const fn workspace<P: Parameters>() -> usize {
-    let of_t0 = words::<(Poly, [u8; 128])>() + words::<challenge::Multiplicand>();
+    let of_t0 = words::<(Poly, [u8; 128])>() + words::<Multiplicand>();
     words::<sign::OfSeed<P>>() + words::<P::Spill>() + words::<challenge::Challenge>() + of_t0
 }
 

@@ -8,10 +8,10 @@
 
 use core::arch::naked_asm;
 
-use super::Kernels;
 use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, at_once, montgomery_word};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{N, Poly, Q, Short};
+use crate::mldsa::ring::{N, Poly, Q};
 
 pub(super) static ARMV7EM: Kernels = Kernels {
     level: Level::Armv7em,

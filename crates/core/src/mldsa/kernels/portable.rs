@@ -4,9 +4,9 @@
 //! unsigned 32-bit lanes to 64 bits and has neither a signed product nor a minimum. Reductions use the
 //! shape of q = 2^23 - 8191: no mask is made, hence nothing that a compiler could turn into a branch.
 
-use super::Kernels;
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 /// Plain Rust, for every target.

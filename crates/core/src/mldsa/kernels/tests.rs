@@ -10,7 +10,7 @@ use std::{println, vec};
 use super::*;
 use crate::mldsa::hint::use_hint_vartime;
 use crate::mldsa::params::sealed::Parameters;
-use crate::mldsa::ring::{N, Q, Short};
+use crate::mldsa::ring::{N, Q};
 use crate::mldsa::{MlDsa44, MlDsa65};
 use crate::sha3::Shake128;
 

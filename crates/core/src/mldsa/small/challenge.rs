@@ -1,61 +1,11 @@
 //! Products with the challenge.
 
-use crate::mldsa::kernels::{GROUP, challenge_product, number_at};
+use crate::mldsa::kernels::{GROUP, Multiplicand};
 use crate::mldsa::params::sealed::Parameters;
 use crate::mldsa::ring::N;
 use crate::mldsa::sample::absorbed;
 use crate::sha3::{Shake256, Sponge};
 use crate::small::Zero;
-
-/// What a challenge is multiplied with, |coefficient| < 2^15: the last group negated, then all of them, so that a group of the
-/// product is a sum of consecutive eights.
-pub(crate) struct Multiplicand([i16; GROUP + N]);
-
-// SAFETY: an array of integers.
-#[allow(unsafe_code)]
-unsafe impl Zero for Multiplicand {
-    const ZERO: Self = Self([0; GROUP + N]);
-}
-
-impl Multiplicand {
-    #[inline(always)]
-    pub(crate) fn set(&mut self, place: usize, value: i32) {
-        if let Some(to) = self.0.get_mut(GROUP + place) {
-            *to = value as i16;
-        }
-        if let Some(to) = self.0.get_mut(place.wrapping_sub(N - GROUP)) {
-            *to = -value as i16;
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn set_group(&mut self, group: usize, values: &[i32; GROUP]) {
-        for (i, value) in values.iter().enumerate() {
-            self.set(GROUP * group + i, *value);
-        }
-    }
-
-    /// From numbers of as many bits as there are bytes in a group: `high` - x.
-    #[inline(never)]
-    pub(crate) fn read(&mut self, packed: &[u8], high: i32) {
-        let (negated, values) = self.0.split_at_mut(GROUP);
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = (high - number_at(packed, packed.len() >> 5, place) as i32) as i16;
-        }
-        for (negated, value) in negated.iter_mut().zip(&values[N - GROUP..]) {
-            *negated = -value;
-        }
-    }
-
-    /// A group of the product with the challenge.
-    ///
-    /// The time and the addresses depend on its places.
-    #[inline(always)]
-    pub(crate) fn product(&self, c: &Challenge, group: usize, product: &mut [i32; GROUP]) {
-        let places = c.places.get(..c.count.into()).unwrap_or_default();
-        challenge_product(&self.0, places, c.plus.into(), group, product);
-    }
-}
 
 /// c: the places of 1, `plus` of them, and those of -1, up to `count`.
 pub(crate) struct Challenge {
@@ -71,6 +21,15 @@ unsafe impl Zero for Challenge {
 }
 
 impl Challenge {
+    /// A group of the product.
+    ///
+    /// The time and the addresses depend on the places.
+    #[inline(always)]
+    pub(crate) fn times(&self, factor: &Multiplicand, group: usize, product: &mut [i32; GROUP]) {
+        let places = self.places.get(..self.count.into()).unwrap_or_default();
+        factor.product(places, self.plus.into(), group, product);
+    }
+
     /// FIPS 204, Algorithm 29 (SampleInBall), except that who stands at a place is looked for.
     ///
     /// Variable time: c̃ is public, or will be if the attempt succeeds.

@@ -1,9 +1,8 @@
 //! What signing reads of a private key.
 
-use super::challenge::Multiplicand;
 use super::key_gen::add_row_of_t;
 use super::sampling::each_bounded;
-use crate::mldsa::kernels::{number_at, power2round_one};
+use crate::mldsa::kernels::{Multiplicand, number_at, power2round_one};
 use crate::mldsa::params::{T0_BYTES, sealed::Parameters};
 use crate::mldsa::ring::{D, Poly};
 use crate::mldsa::seeds::Seeds;

@@ -1,11 +1,13 @@
 //! FIPS 204, §6.2: signing, column by column.
 
-use super::challenge::{Challenge, Multiplicand};
+use super::challenge::Challenge;
 use super::private_key::{EncodedParts, PrivateKey};
 use super::representative::{absorb_row_of_w1, decompose, represent};
 use super::sampling::{StreamedEntry, each_mask};
 use super::sums::{BIAS, Sums, bytes, low_bits, number};
-use crate::mldsa::kernels::{GROUP, LEAST, hint_one, montgomery_word, reduce, within, write_group};
+use crate::mldsa::kernels::{
+    GROUP, LEAST, Multiplicand, hint_one, montgomery_word, reduce, within, write_group,
+};
 use crate::mldsa::message::Message;
 use crate::mldsa::params::sealed::Parameters;
 use crate::mldsa::ring::{N, Poly};
@@ -248,7 +250,7 @@ pub(crate) fn subtract_cs2<P: Parameters>(
             let mut cs2 = [0; GROUP];
             w.update(row, &mut |n, w| {
                 if n & 7 == 0 {
-                    s2.product(c, n >> 3, &mut cs2);
+                    c.times(s2, n >> 3, &mut cs2);
                 }
                 let difference = w.wrapping_sub(cs2[n & 7] as u32);
                 outside |= within(low_bits(difference), P::GAMMA2 - P::BETA);
@@ -283,7 +285,7 @@ pub(crate) fn make_z<P: Parameters>(
         let mut outside = 0;
         each_mask::<P>(sponge, rho_second, number, &mut |group, y| {
             let mut z = [0; GROUP];
-            s1.product(c, group, &mut z);
+            c.times(s1, group, &mut z);
             for (z, y) in z.iter_mut().zip(y) {
                 *z += y;
                 outside |= within(*z, P::GAMMA1 - P::BETA);
@@ -316,7 +318,7 @@ pub(crate) fn make_hint<P: Parameters>(
             let mut ct0 = [0; GROUP];
             w.update(row, &mut |n, w| {
                 if n & 7 == 0 {
-                    t0.product(c, n >> 3, &mut ct0);
+                    c.times(t0, n >> 3, &mut ct0);
                 }
                 let ct0 = ct0[n & 7];
                 outside |= within(ct0, P::GAMMA2);

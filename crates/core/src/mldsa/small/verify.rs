@@ -1,6 +1,6 @@
 //! FIPS 204, §6.3: verification, row by row.
 
-use super::challenge::{Challenge, Multiplicand};
+use super::challenge::Challenge;
 use super::representative::{absorb_row_of_w1, decompose, represent};
 use super::sampling::add_entry;
 use crate::Bytes;
@@ -8,7 +8,7 @@ use crate::mldsa::encode::Hint;
 use crate::mldsa::errors::InvalidSignature;
 use crate::mldsa::forms::ParameterSet;
 use crate::mldsa::hint::use_hint_one;
-use crate::mldsa::kernels::{GROUP, LEAST, freeze, number_at, reduce, within};
+use crate::mldsa::kernels::{GROUP, LEAST, Multiplicand, freeze, number_at, reduce, within};
 use crate::mldsa::message::Message;
 use crate::mldsa::params::{T1_BYTES, sealed::Parameters};
 use crate::mldsa::ring::{D, N, Poly, Q};
@@ -129,7 +129,7 @@ pub(crate) fn subtract_ct1(w: &mut Poly, packed: &[u8], c: &Challenge, memory: i
         t1.read(packed, 0);
         let mut minus_ct1 = [0; GROUP];
         for (group, w) in w.0.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
-            t1.product(c, group, &mut minus_ct1);
+            c.times(t1, group, &mut minus_ct1);
             for (w, minus_ct1) in w.iter_mut().zip(&minus_ct1) {
                 // |c·t1·2^d| < 60·2^23 < 61q.
                 *w = freeze(reduce((*w + (minus_ct1 << D) + 61 * Q) as u32)) as i32;
