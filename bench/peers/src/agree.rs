@@ -230,10 +230,10 @@ mod tests {
         let cases = SignatureCases::new(SignatureSet::MlDsa44, KEYS, MESSAGES);
         let set = SignatureSet::MlDsa44;
         let honest = || {
-            let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Expanded, &cases);
+            let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Prepared, &cases);
             work.map(|work| Work { random: true, ..work })
         };
-        let check = |mut work| signature(set, SignatureVerb::Sign, Form::Expanded, &cases, &mut work);
+        let check = |mut work| signature(set, SignatureVerb::Sign, Form::Prepared, &cases, &mut work);
         check(honest().expect("ours has it")).expect("honest work agrees");
         check(lying(honest(), 100, false)).expect_err("another signature");
     }

@@ -18,8 +18,8 @@
 //!
 //! # Forms
 //!
-//! `oneshot` starts from key bytes (private keys: the expanded encoding), `seed` from the private key's seed,
-//! `expanded` from a key object made before, and `compact` is our least memory beside what a peer does from the same
+//! `oneshot` starts from key bytes (private keys: the standard's encoding), `seed` from the private key's seed,
+//! `prepared` from a key object made before, and `compact` is our least memory beside what a peer does from the same
 //! bytes. `batch64` is an operation of a batch of 64, beside the peers' `oneshot`. A row holds only the peers that have a
 //! door of that form. See [`peers::Form`].
 
@@ -50,14 +50,14 @@ mod thresholds;
 
 const KEM_ROWS: &[(KemVerb, &str, &[Form])] = &[
     (KemVerb::Keygen, "keygen", &[Form::Oneshot, Form::Compact]),
-    (KemVerb::Encaps, "encaps", &[Form::Oneshot, Form::Expanded, Form::Batch64, Form::Compact]),
-    (KemVerb::Decaps, "decaps", &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Batch64, Form::Compact]),
+    (KemVerb::Encaps, "encaps", &[Form::Oneshot, Form::Prepared, Form::Batch64, Form::Compact]),
+    (KemVerb::Decaps, "decaps", &[Form::Oneshot, Form::Seed, Form::Prepared, Form::Batch64, Form::Compact]),
 ];
 
 const SIGNATURE_ROWS: &[(SignatureVerb, &str, &[Form])] = &[
     (SignatureVerb::Keygen, "keygen", &[Form::Oneshot, Form::Compact]),
-    (SignatureVerb::Sign, "sign", &[Form::Oneshot, Form::Seed, Form::Expanded, Form::Compact]),
-    (SignatureVerb::Verify, "verify", &[Form::Oneshot, Form::Expanded, Form::Batch64, Form::Compact]),
+    (SignatureVerb::Sign, "sign", &[Form::Oneshot, Form::Seed, Form::Prepared, Form::Compact]),
+    (SignatureVerb::Verify, "verify", &[Form::Oneshot, Form::Prepared, Form::Batch64, Form::Compact]),
 ];
 
 /// Measures gambeson beside every peer: the same keys, messages and compiler flags, in interleaved rounds.

@@ -22,12 +22,12 @@ mod wolfssl;
 /// What an operation starts from and what it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// From key bytes, all work included. Private keys: the expanded encoding (2400 bytes for ML-KEM-768).
+    /// From key bytes, all work included. Private keys: the standard's encoding (2400 bytes for ML-KEM-768).
     Oneshot,
     /// From the seed of the private key, all work included: for the peers that import private keys so.
     Seed,
     /// The key object was prepared before, outside the measured time.
-    Expanded,
+    Prepared,
     /// Ours with the least memory: public keys stay bytes, private keys stay seeds. A peer keeps the same bytes and
     /// does what its API does with them, in whatever memory that takes.
     Compact,
@@ -45,7 +45,7 @@ impl Form {
         match self {
             Form::Oneshot => "oneshot",
             Form::Seed => "seed",
-            Form::Expanded => "expanded",
+            Form::Prepared => "prepared",
             Form::Compact => "compact",
             Form::Batch64 => "batch64",
         }
@@ -80,8 +80,8 @@ impl KemSet {
 /// What a KEM does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KemVerb {
-    /// From a seed (or the peer's own randomness) to encoded keys. `oneshot`: both keys encoded, the private one
-    /// expanded; `compact`: the public key encoded, the private one being its seed.
+    /// From a seed (or the peer's own randomness) to encoded keys. `oneshot`: both keys in the standard's
+    /// encoding; `compact`: the public key encoded, the private one being its seed.
     Keygen,
     /// From an encapsulation key to a ciphertext and a shared secret.
     Encaps,

@@ -41,27 +41,27 @@ pub const PROMISES: &[Promise] = &[
     promise("ML-KEM-512 decaps", Form::Oneshot, 1.6, 1.0).open(TRIED_SCALED),
     promise("ML-KEM-768 keygen", Form::Oneshot, 1.35, 1.0).open(SCALED),
     promise("ML-KEM-768 encaps", Form::Oneshot, 1.6, 1.0).open(SCALED),
-    promise("ML-KEM-768 encaps", Form::Expanded, 1.1, 1.0).open(TRIED),
+    promise("ML-KEM-768 encaps", Form::Prepared, 1.1, 1.0).open(TRIED),
     promise("ML-KEM-768 encaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-768 decaps", Form::Oneshot, 1.7, 1.0),
-    promise("ML-KEM-768 decaps", Form::Expanded, 1.25, 1.0).open(ONE_STATE),
+    promise("ML-KEM-768 decaps", Form::Prepared, 1.25, 1.0).open(ONE_STATE),
     promise("ML-KEM-768 decaps", Form::Batch64, 2.0, 1.2).open(TRIED_SCALED),
     promise("ML-KEM-1024 keygen", Form::Oneshot, 1.25, 1.0).open(CHAIN),
     promise("ML-KEM-1024 encaps", Form::Oneshot, 1.3, 1.0).open(RIVAL),
     promise("ML-KEM-1024 decaps", Form::Oneshot, 1.5, 1.0),
     promise("ML-DSA-44 keygen", Form::Oneshot, 1.3, 1.0).open(CHAIN),
     promise("ML-DSA-44 sign", Form::Oneshot, 1.1, 1.0).open(TRIED_SCALED),
-    promise("ML-DSA-44 sign", Form::Expanded, 1.15, 1.0),
+    promise("ML-DSA-44 sign", Form::Prepared, 1.15, 1.0),
     promise("ML-DSA-44 verify", Form::Oneshot, 1.3, 1.0),
     promise("ML-DSA-65 keygen", Form::Oneshot, 1.35, 1.0).open(CHAIN),
     promise("ML-DSA-65 sign", Form::Oneshot, 1.1, 1.0),
-    promise("ML-DSA-65 sign", Form::Expanded, 1.1, 1.0),
+    promise("ML-DSA-65 sign", Form::Prepared, 1.1, 1.0),
     promise("ML-DSA-65 verify", Form::Oneshot, 1.3, 1.0),
-    promise("ML-DSA-65 verify", Form::Expanded, 1.4, 1.0),
+    promise("ML-DSA-65 verify", Form::Prepared, 1.4, 1.0),
     promise("ML-DSA-65 verify", Form::Batch64, 1.6, 1.1).open(TRIED),
     promise("ML-DSA-87 keygen", Form::Oneshot, 1.2, 1.0).open(CHAIN),
     promise("ML-DSA-87 sign", Form::Oneshot, 1.1, 1.0).open(TRIED),
-    promise("ML-DSA-87 sign", Form::Expanded, 1.0, 1.0),
+    promise("ML-DSA-87 sign", Form::Prepared, 1.0, 1.0),
     promise("ML-DSA-87 verify", Form::Oneshot, 1.3, 1.0).open(TRIED),
 ];
 
@@ -226,9 +226,9 @@ mod tests {
     #[test]
     fn a_row_that_is_absent_or_lacks_its_rival_is_missed() {
         let verify = |form| row("ML-DSA-65 verify", form, Level::Avx512, 1.0, &[("wolfSSL", 100.0)]);
-        let said = missed(&[verify(Form::Oneshot), verify(Form::Expanded)], &[], Level::Avx512);
+        let said = missed(&[verify(Form::Oneshot), verify(Form::Prepared)], &[], Level::Avx512);
         assert_eq!(said, ["ML-DSA-65 verify (batch64): was not measured"]);
-        let alone = row("ML-DSA-87 sign", Form::Expanded, Level::Avx512, 1.0, &[("oqs", 100.0)]);
+        let alone = row("ML-DSA-87 sign", Form::Prepared, Level::Avx512, 1.0, &[("oqs", 100.0)]);
         assert!(missed(&[alone], &[], Level::Avx512).iter().any(|said| said.contains("wolfSSL was not")));
         let lower = row("ML-DSA-44 keygen", Form::Oneshot, Level::Avx2, 1.0, &[("wolfSSL", 100.0)]);
         assert_eq!(missed(&[lower], &[], Level::Avx512), ["ML-DSA-44 keygen (oneshot): ran the avx2 table"]);

@@ -1,7 +1,7 @@
 //! `aws-lc-rs`: AWS-LC, whose ML-KEM and ML-DSA are mlkem-native and mldsa-native with AVX2 (or NEON) assembly.
 //!
 //! It draws its own randomness for key generation, encapsulation and signing (which is hedged), and pays for it; ML-DSA
-//! keys can be made from a seed. ML-KEM private keys import as the expanded encoding only. Key objects keep bytes: the
+//! keys can be made from a seed. ML-KEM private keys import in the standard's encoding only. Key objects keep bytes: the
 //! matrix is sampled in every call. The import of an ML-DSA private key also computes the public key.
 
 use std::rc::Rc;
@@ -53,7 +53,7 @@ impl KemPeer for AwsLc {
                 let (c, k) = public(&cases.all[i].public).encapsulate().expect("randomness");
                 answer.set(c, k);
             }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Encaps, Form::Prepared) => {
                 let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
                 Work::random(move |i, answer| {
                     let (c, k) = keys[i].encapsulate().expect("randomness");
@@ -65,7 +65,7 @@ impl KemPeer for AwsLc {
                 let k = private(&case.private).decapsulate(case.ciphertext[..].into());
                 answer.set([], k.expect("a good key"));
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Prepared) => {
                 let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
                 Work::exact(move |i, answer| {
                     let k = keys[i].decapsulate(cases.all[i].ciphertext[..].into());
@@ -115,7 +115,7 @@ impl SignaturePeer for AwsLc {
                 let length = key.sign(&cases.all[i].message, &mut buffer).expect("randomness");
                 answer.set(&buffer[..length], []);
             }),
-            (SignatureVerb::Sign, Form::Expanded) => {
+            (SignatureVerb::Sign, Form::Prepared) => {
                 let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
                 Work::random(move |i, answer| {
                     let case = &cases.all[i];
@@ -128,7 +128,7 @@ impl SignaturePeer for AwsLc {
                 let key = UnparsedPublicKey::new(verifying, &cases.key(i).public);
                 answer.set([u8::from(key.verify(&case.message, &case.signature).is_ok())], []);
             }),
-            (SignatureVerb::Verify, Form::Expanded) => {
+            (SignatureVerb::Verify, Form::Prepared) => {
                 let keys: Vec<_> = (cases.keys.iter())
                     .map(|key| ParsedPublicKey::new(verifying, &key.public).expect("a good key"))
                     .collect();

@@ -2,7 +2,7 @@
 //! processor itself and cannot be told to stop below AVX-512: where there is that, it does not run with the limit AVX2.
 //!
 //! Measured through its hidden deterministic doors, which spare it its randomness. A decapsulation key can be made from
-//! a seed, not imported from the expanded encoding; it keeps the matrix, an encapsulation key does not.
+//! a seed, not imported from the standard's encoding; it keeps the matrix, an encapsulation key does not.
 
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ impl KemPeer for Graviola {
                 let key = DecapKey::keygen_internal(&case.seed);
                 answer.set([], key.decaps_internal(&ciphertext(&case.ciphertext)).as_ref());
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Prepared) => {
                 let keys: Vec<_> =
                     (cases.all.iter()).map(|case| DecapKey::keygen_internal(&case.seed)).collect();
                 Work::exact(move |i, answer| {

@@ -1,8 +1,8 @@
 //! `libcrux-ml-kem` and `libcrux-ml-dsa`, twice: their portable modules, and their AVX2 ones (feature `simd256`).
 //!
 //! The input checks of FIPS 203 are functions of their own there; `oneshot` calls them, as ours and others check too.
-//! Private keys import as the expanded encoding. ML-KEM's «unpacked» keys keep the matrix; ML-DSA keys are their bytes,
-//! so that there is no expanded form of it.
+//! Private keys import in the standard's encoding. ML-KEM's «unpacked» keys keep the matrix; ML-DSA keys are their bytes,
+//! so that there is no prepared form of it.
 
 use std::rc::Rc;
 
@@ -73,7 +73,7 @@ macro_rules! kem {
                 let (c, k) = door::encapsulate(&public(&case.public), case.m);
                 answer.set(c, k);
             }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Encaps, Form::Prepared) => {
                 let keys: Vec<_> = (cases.all.iter())
                     .map(|case| {
                         let mut key = door::unpacked::init_public_key();
@@ -96,7 +96,7 @@ macro_rules! kem {
                 let key = door::unpacked::generate_key_pair(case.seed);
                 answer.set([], door::unpacked::decapsulate(&key, &ciphertext(&case.ciphertext)));
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Prepared) => {
                 let keys: Vec<_> = (cases.all.iter())
                     .map(|case| {
                         let mut key = door::unpacked::init_key_pair();

@@ -1,7 +1,7 @@
 //! liboqs as the crate `oqs` bundles it, in the distribution build, which chooses its AVX2 back ends at run time:
 //! mlkem-native, the reference team's AVX2 ML-DSA, and XKCP's Keccak of four lanes.
 //!
-//! There are no key objects: every form starts from bytes, so that there is no expanded one. Its randomness is given
+//! There are no key objects: every form starts from bytes, so that there is no prepared one. Its randomness is given
 //! to it, near free of cost: signatures are deterministic. (Its build for one processor, the feature `non_portable`, has
 //! the same Keccak under names that pqcrypto has too, so that the two cannot be linked into one program.)
 

@@ -70,7 +70,7 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
             let (c, k) = key.encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
-        (KemVerb::Encaps, Form::Expanded) => {
+        (KemVerb::Encaps, Form::Prepared) => {
             let prepared = |bytes: &[u8]| {
                 let key = EncapsulationKey::<P>::try_from(bytes).expect("a good key");
                 key.prepare();
@@ -119,7 +119,7 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
                 answer.set([], k.expose());
             })
         }
-        (KemVerb::Decaps, Form::Expanded) => {
+        (KemVerb::Decaps, Form::Prepared) => {
             let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
             Work::exact(move |i, answer| {
                 let k = keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext));
@@ -174,7 +174,7 @@ fn signature<P: mldsa::PreparedSet>(
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
             })
         }
-        (SignatureVerb::Sign, Form::Expanded) => {
+        (SignatureVerb::Sign, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
@@ -209,7 +209,7 @@ fn signature<P: mldsa::PreparedSet>(
             let verdict = compact(&cases.key(i).public).verify(&case.message, &case.signature);
             answer.set([u8::from(verdict.is_ok())], []);
         }),
-        (SignatureVerb::Verify, Form::Expanded) => {
+        (SignatureVerb::Verify, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| prepared(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];

@@ -1,7 +1,7 @@
 //! `pqcrypto-mlkem`, `pqcrypto-mldsa`: PQClean's AVX2 code, chosen at run time.
 //!
 //! It draws its own randomness from the operating system and pays for it; signatures are hedged. Keys are their bytes,
-//! so that there is no expanded form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
+//! so that there is no prepared form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
 //! modulus.
 
 use std::rc::Rc;

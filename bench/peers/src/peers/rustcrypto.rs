@@ -3,10 +3,10 @@
 //! Their hashes (`shake`, `sha3` over `keccak` 0.2) run the portable permutation on x86-64: `keccak` has vector code
 //! only behind a `cfg` that needs nightly, and its run-time choice exists on aarch64 alone (the SHA-3 instructions).
 //!
-//! What their doors take: `oneshot` imports the expanded encoding of private keys (deprecated there, but it is what the
+//! What their doors take: `oneshot` imports private keys in the standard's encoding (deprecated there, but it is what the
 //! other peers take), `seed` and `compact` import the seed, which they recommend. `ml-kem` keeps no matrix in its key
 //! objects and samples it in every call; `ml-dsa` keeps the matrix and the transformed vectors.
-#![allow(deprecated, reason = "the import of expanded private keys")]
+#![allow(deprecated, reason = "the import of private keys in the standard's encoding")]
 
 use std::rc::Rc;
 
@@ -85,7 +85,7 @@ macro_rules! kem {
                         let (c, k) = public(&case.public).encapsulate_deterministic(&B32::from(case.m));
                         answer.set(c, k);
                     }),
-                    (KemVerb::Encaps, Form::Expanded) => {
+                    (KemVerb::Encaps, Form::Prepared) => {
                         let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
                         Work::exact(move |i, answer| {
                             let (c, k) = keys[i].encapsulate_deterministic(&B32::from(cases.all[i].m));
@@ -101,7 +101,7 @@ macro_rules! kem {
                         let key = DecapsulationKey::from_seed(Seed::from(case.seed));
                         answer.set([], key.decapsulate(&ciphertext(&case.ciphertext)));
                     }),
-                    (KemVerb::Decaps, Form::Expanded) => {
+                    (KemVerb::Decaps, Form::Prepared) => {
                         let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
                         Work::exact(move |i, answer| {
                             answer.set([], keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext)));
@@ -150,7 +150,7 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
             let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
             answer.set(sign(key.expanded_key(), &cases.all[i].message), []);
         }),
-        (SignatureVerb::Sign, Form::Expanded) => {
+        (SignatureVerb::Sign, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
@@ -162,7 +162,7 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
             let valid = verify(&public(&cases.key(i).public), &case.message, &case.signature);
             answer.set([u8::from(valid)], []);
         }),
-        (SignatureVerb::Verify, Form::Expanded) => {
+        (SignatureVerb::Verify, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];

@@ -2,7 +2,7 @@
 //!
 //! Its caches are on: an ML-KEM key object keeps H(ek), and the matrix if it made the key itself; an ML-DSA one keeps
 //! the matrix and the decoded vectors. `oneshot` imports into an object that is scrubbed after each use and whose
-//! memory stays. Randomness is an argument. ML-KEM's forms `seed` and `expanded` make the key pair from its seed.
+//! memory stays. Randomness is an argument. ML-KEM's forms `seed` and `prepared` make the key pair from its seed.
 //!
 //! Its level is the processor's, or AVX2 after [`peer`] was called with that limit: wolfSSL looks at the processor once.
 
@@ -68,7 +68,7 @@ impl KemPeer for WolfSsl {
                 answer.set(&ciphertext, secret);
                 key.reset();
             }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Encaps, Form::Prepared) => {
                 let mut keys = pairs(k, &cases);
                 Work::exact(move |i, answer| {
                     keys[i].encapsulate(&cases.all[i].m, &mut ciphertext, &mut secret);
@@ -89,7 +89,7 @@ impl KemPeer for WolfSsl {
                 answer.set([], secret);
                 key.reset();
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Prepared) => {
                 let mut keys = pairs(k, &cases);
                 Work::exact(move |i, answer| {
                     keys[i].decapsulate(&cases.all[i].ciphertext, &mut secret);
@@ -157,7 +157,7 @@ impl SignaturePeer for WolfSsl {
                 answer.set(&signature, []);
                 key.reset();
             }),
-            (SignatureVerb::Sign, Form::Expanded) => {
+            (SignatureVerb::Sign, Form::Prepared) => {
                 let mut keys = imported(level, &cases, |key| &key.private, ffi::Dsa::import_private);
                 Work::exact(move |i, answer| {
                     let case = &cases.all[i];
@@ -171,7 +171,7 @@ impl SignaturePeer for WolfSsl {
                 answer.set([u8::from(key.verify(&case.message, &case.signature))], []);
                 key.reset();
             }),
-            (SignatureVerb::Verify, Form::Expanded) => {
+            (SignatureVerb::Verify, Form::Prepared) => {
                 let mut keys = imported(level, &cases, |key| &key.public, ffi::Dsa::import_public);
                 Work::exact(move |i, answer| {
                     let case = &cases.all[i];

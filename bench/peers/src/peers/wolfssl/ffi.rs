@@ -81,7 +81,7 @@ fn check(error: c_int) {
     assert_eq!(error, 0, "wolfSSL refuses");
 }
 
-/// An ML-KEM key object. The matrix is kept in it, once it was expanded.
+/// An ML-KEM key object. The matrix is kept in it, once it was made.
 pub struct Kem {
     key: NonNull<c_void>,
     k: usize,
@@ -124,7 +124,7 @@ impl Kem {
         });
     }
 
-    /// From the expanded decapsulation key.
+    /// From the decapsulation key in the standard's encoding.
     pub fn import_private(&mut self, bytes: &[u8]) {
         // SAFETY: `key` lives; the length is that of the slice.
         check(unsafe {
@@ -200,7 +200,7 @@ impl Dsa {
         });
     }
 
-    /// Writes the expanded signing key.
+    /// Writes the signing key in the standard's encoding.
     pub fn export_private(&mut self, bytes: &mut [u8]) {
         // SAFETY: `key` lives; the length is that of the slice, and the library checks it.
         check(unsafe {
@@ -216,7 +216,7 @@ impl Dsa {
         });
     }
 
-    /// From the expanded signing key.
+    /// From the signing key in the standard's encoding.
     pub fn import_private(&mut self, bytes: &[u8]) {
         // SAFETY: `key` lives; the length is that of the slice.
         check(unsafe {
