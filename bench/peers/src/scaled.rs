@@ -77,9 +77,14 @@ mod tests {
 
     #[test]
     fn a_signature_from_bytes_is_scaled_from_the_kept_key() {
-        let mut rows = [row(Form::Oneshot, Some(150.0)), row(Form::Prepared, Some(100.0))];
+        let mut rows = [
+            row(Form::Default, Some(150.0)),
+            row(Form::Oneshot, Some(150.0)),
+            row(Form::Prepared, Some(100.0)),
+        ];
         add(&mut rows);
-        let [oneshot, prepared] = &rows;
+        let [default, oneshot, prepared] = &rows;
+        assert_eq!(default.peers.len(), 1, "nobody measured its example");
         assert_eq!(oneshot.peers.len(), 2);
         assert_eq!((oneshot.peers[1].name, oneshot.peers[1].ns), (NAME, 153.0));
         assert!(oneshot.json().contains("\"scaled\":true"));
