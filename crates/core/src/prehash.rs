@@ -165,20 +165,6 @@ impl PreHash {
         hasher.update(message);
         hasher.finalize()
     }
-
-    /// A digest that was computed elsewhere with this function.
-    ///
-    /// # Errors
-    ///
-    /// [`DigestLength`] if it has not exactly the function's length.
-    pub fn wrap(self, digest: &[u8]) -> Result<Digest, DigestLength> {
-        if digest.len() != self.digest_len() {
-            return Err(DigestLength { expected: self.digest_len(), actual: digest.len() });
-        }
-        let mut bytes = [0; 64];
-        bytes[..digest.len()].copy_from_slice(digest);
-        Ok(Digest { function: self, bytes })
-    }
 }
 
 impl fmt::Display for PreHash {
@@ -230,6 +216,20 @@ pub struct Digest {
 }
 
 impl Digest {
+    /// A digest that was computed elsewhere with `function`.
+    ///
+    /// # Errors
+    ///
+    /// [`DigestLength`] if it has not exactly the function's length.
+    pub fn from_bytes(function: PreHash, digest: &[u8]) -> Result<Self, DigestLength> {
+        if digest.len() != function.digest_len() {
+            return Err(DigestLength { expected: function.digest_len(), actual: digest.len() });
+        }
+        let mut bytes = [0; 64];
+        bytes[..digest.len()].copy_from_slice(digest);
+        Ok(Self { function, bytes })
+    }
+
     /// The function that made it.
     #[must_use]
     pub const fn function(&self) -> PreHash {

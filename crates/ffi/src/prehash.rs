@@ -74,7 +74,7 @@ pub fn digest_of(
     if digest.is_null() {
         return Err(gambeson_error::Null);
     }
-    function.wrap(border.read_slice(digest, len)?).map_err(|_| gambeson_error::Length)
+    Digest::from_bytes(function, border.read_slice(digest, len)?).map_err(|_| gambeson_error::Length)
 }
 
 /// A hash, which may want more than the 8 bytes of alignment that C's object has: it is moved out for each piece, and back.
