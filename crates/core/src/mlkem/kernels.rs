@@ -14,13 +14,31 @@ mod avx512;
     all(target_family = "wasm", target_feature = "simd128")
 ))]
 mod barrett;
+#[cfg(any(not(gambeson_dsp), gambeson_size, test))]
+mod decompression;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+#[cfg(any(not(gambeson_dsp), test))]
+mod pairs;
 pub(super) mod portable;
+#[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
+mod rows;
 #[cfg(any(gambeson_rv32, test))]
 mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
+
+/// What the schedules for one state at a time do in pieces of polynomials, or with what only they have: inlined, or of one
+/// processor in a program, so in no table.
+#[cfg(gambeson_dsp)]
+pub(super) use armv7em as loops;
+#[cfg(not(gambeson_dsp))]
+pub(super) mod loops {
+    pub(in crate::mlkem) use super::decompression::*;
+    pub(in crate::mlkem) use super::pairs::*;
+    #[cfg(feature = "alloc")]
+    pub(in crate::mlkem) use super::rows::*;
+}
 
 use super::ring::{Coefficients, Ntt};
 use crate::cpu::{self, Level};

@@ -6,20 +6,13 @@
 use super::lanes::Chain;
 use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
-use super::small::compare;
-use super::small::loops::{
-    add_decompressed, compress, decompress, ntt_of_factor, subtract_from_decompressed,
+use super::kernels::loops::{
+    self, add_decompressed, compress, decompress, ntt_of_factor, subtract_from_decompressed,
 };
+use super::small::compare;
 use crate::secret::{Secret, clear, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256, State, absorb, from_word, permute_sponge, squeeze};
 use crate::small::{Memory, Stack};
-
-#[cfg(any(not(gambeson_dsp), test))]
-mod portable;
-#[cfg(gambeson_dsp)]
-use super::kernels::armv7em as loops;
-#[cfg(not(gambeson_dsp))]
-use portable as loops;
 
 /// How deep the operations go with each K, and some to spare. The doors scrub the stack as far, so that nothing here is wiped besides.
 pub(super) const DEPTH: [usize; 3] = [2560, 2944, 3456];
@@ -175,89 +168,16 @@ impl Hasher {
 }
 
 #[cfg(test)]
-#[allow(clippy::integer_division_remainder_used)]
 mod tests {
-    use std::vec::Vec;
-
-    use super::super::kernels::portable::PORTABLE;
-    use super::super::ring::{Coefficients, Q};
     use super::super::{DecapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, PreparedSet};
     use super::*;
     use crate::Bytes;
-    use crate::sha3::{Shake128, to_word};
+    use crate::sha3::Shake128;
 
     fn random<const N: usize>(seed: u64) -> [u8; N] {
         let mut bytes = [0; N];
         Shake128::new().update(&seed.to_le_bytes()).finalize_xof().squeeze(&mut bytes);
         bytes
-    }
-
-    /// Coefficients at the edges of |x| ≤ `bound`, and between them.
-    fn inputs(bound: i16, seed: u64) -> Ntt {
-        let words = random::<512>(seed);
-        Ntt(Poly(core::array::from_fn(|i| i16::from_le_bytes(words.as_chunks().0[i]).clamp(-bound, bound))))
-    }
-
-    #[test]
-    fn a_row_is_the_sum_of_its_products() {
-        // What `ntt_of_factor` leaves where it does not reduce.
-        let bound = if cfg!(gambeson_dsp) { 9 * (Q >> 1) } else { Q };
-        for seed in 0..50 {
-            for (k, stride) in [(2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 4)] {
-                let a: Vec<Ntt> = (0..13).map(|i| inputs(Q, seed + i)).collect();
-                let x: Vec<Ntt> = (0..k).map(|i| inputs(bound, 100 + seed + i)).collect();
-                let (mut ours, mut expected) = (inputs(Q, 7), Ntt::ZERO);
-                loops::row(&mut ours, &a, stride, &x);
-                loops::inverse_of_row(&mut ours.0.0);
-                for (a, x) in a.iter().step_by(stride).zip(&x) {
-                    (PORTABLE.multiply_add)(&mut expected.0.0, &x.0.0, &a.0.0);
-                }
-                (PORTABLE.inverse_ntt)(&mut expected.0.0);
-                for (ours, expected) in ours.0.0.iter().zip(expected.0.0) {
-                    assert!(ours.abs() < Q && (ours - expected) % Q == 0, "{k} {stride}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn noise_of_lanes_is_that_of_their_bytes() {
-        for seed in 0..50 {
-            let lanes: [u64; 24] = core::array::from_fn(|i| u64::from_le_bytes(random(24 * seed + i as u64)));
-            let mut bytes = [0; 192];
-            for (bytes, lane) in bytes.as_chunks_mut().0.iter_mut().zip(lanes) {
-                *bytes = to_word(lane).to_le_bytes();
-            }
-            let (mut two, mut three) = (inputs(Q, seed), inputs(Q, seed));
-            let (mut noise2, mut noise3): (Coefficients, Coefficients) = ([0; 256], [0; 256]);
-            (PORTABLE.noise2)(&mut noise2, bytes.first_chunk().unwrap());
-            (PORTABLE.noise3)(&mut noise3, &bytes);
-            loops::noise2_of(&mut two.0.0, lanes.first_chunk().unwrap());
-            loops::noise3_of(&mut three.0.0, &lanes);
-            assert_eq!((two.0.0, three.0.0), (noise2, noise3));
-            let mut sum = inputs(Q, seed);
-            (PORTABLE.add)(&mut noise2, &sum.0.0);
-            loops::add_noise2_of(&mut sum.0.0, lanes.first_chunk().unwrap());
-            assert_eq!(sum.0.0, noise2);
-        }
-    }
-
-    #[test]
-    fn numbers_are_decompressed_as_by_the_portable_table() {
-        for d in [1, 4, 5, 10, 11] {
-            let bytes = &random::<352>(d as u64)[..32 * d];
-            let (mut ours, mut expected) = ([0; 256], [0; 256]);
-            decompress(&mut ours, d, bytes.as_chunks().0);
-            (PORTABLE.decompress)(&mut expected, bytes);
-            assert_eq!(ours, expected);
-            let other = inputs(Q, d as u64).0.0;
-            let (mut sum, mut difference) = (other, other);
-            add_decompressed(&mut sum, d, bytes.as_chunks().0);
-            subtract_from_decompressed(&mut difference, d, bytes.as_chunks().0);
-            for (i, x) in expected.into_iter().enumerate() {
-                assert_eq!((sum[i], difference[i]), (other[i] + x, x - other[i]));
-            }
-        }
     }
 
     #[test]

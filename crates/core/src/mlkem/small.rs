@@ -9,22 +9,13 @@ use zeroize::Zeroize;
 
 use super::compact::scrubbed;
 use super::encoded::DecapsulationKeyRef;
-#[cfg(gambeson_dsp)]
-pub(super) use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, noise3_of};
-use super::kernels::{Kernels, least};
+use super::kernels::portable::{decoded, noise3_of, packed, residue};
+use super::kernels::{Kernels, least, loops};
 use super::params::ParameterSet;
-use super::ring::{Coefficients, Ntt, Poly, Q};
+use super::ring::{Coefficients, Ntt, Poly};
 use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{INTERLEAVED, Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
 use crate::small::{Memory, words};
-
-#[cfg(any(not(gambeson_dsp), gambeson_size, test))]
-pub(super) mod decompression;
-#[cfg(any(not(gambeson_dsp), test))]
-pub(super) mod portable;
-#[cfg(not(gambeson_dsp))]
-pub(super) use portable as loops;
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
 const SHA3: u8 = 0b110;
@@ -153,26 +144,6 @@ fn add_products_packed(sums: &mut [[u8; 3]], place: usize, a: &[[i16; 2]], x: &N
 fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
     let (x, zetas) = (x.0.0.as_chunks().0, loops::pair_zetas());
     (x.get(first..).unwrap_or_default(), zetas.get(first..).unwrap_or_default())
-}
-
-/// The residue of x in \[0, q), for |x| ≤ 3q.
-#[inline(always)]
-fn residue(x: i16) -> u16 {
-    let x = (x + 3 * Q) as u16;
-    // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
-    let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
-    x - quotient as u16 * Q as u16
-}
-
-/// Two coefficients of twelve bits.
-#[inline(always)]
-fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
-    [i16::from(a) | (i16::from(b) & 15) << 8, i16::from(b) >> 4 | i16::from(c) << 4]
-}
-
-#[inline(always)]
-fn packed([a, b]: [i16; 2]) -> [u8; 3] {
-    [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
 /// Adds Â\[i, j\] ∘ `x` · 2^-16, each pair as soon as it is sampled.
@@ -719,15 +690,7 @@ fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
 }
 
 #[cfg(test)]
-#[allow(clippy::integer_division_remainder_used)]
 mod tests {
-    use std::vec;
-    use std::vec::Vec;
-
-    use super::super::kernels::{
-        self,
-        portable::{compress_coefficient, noise2_of},
-    };
     use super::*;
 
     #[test]
@@ -760,101 +723,5 @@ mod tests {
             of_operations.into_iter().max().expect("six operations")
         }
         assert_eq!([most::<MlKem512>(), most::<MlKem768>(), most::<MlKem1024>()], [WORDS; 3]);
-    }
-
-    #[test]
-    fn every_sum_has_its_residue() {
-        for x in -3 * Q..=3 * Q {
-            assert_eq!(i32::from(residue(x)), i32::from(x).rem_euclid(3329));
-        }
-        for a in 0..Q {
-            for b in -Q..=Q {
-                let expected = i32::from(a + b).rem_euclid(3329);
-                assert_eq!(loops::residues_of_sum([a, 0], [b, -1]).map(i32::from), [expected, 3328]);
-                assert_eq!(loops::residues_of_sum([0, a], [1, b]).map(i32::from), [1, expected]);
-            }
-        }
-    }
-
-    #[test]
-    fn compression_takes_every_representative() {
-        let all: Vec<i16> = (-3 * Q..=3 * Q).collect();
-        for d in [1, 4, 5, 10, 11] {
-            for f in all.chunks(256) {
-                let f: Coefficients = core::array::from_fn(|i| f.get(i).copied().unwrap_or(-1));
-                let mut expected = vec![0; 32 * d];
-                for (i, x) in f.into_iter().enumerate() {
-                    let y = compress_coefficient(d, residue(x) as i16);
-                    (0..d).for_each(|bit| {
-                        expected[(d * i + bit) / 8] |= ((y >> bit & 1) as u8) << ((d * i + bit) % 8)
-                    });
-                }
-                let mut ours = vec![[0; 4]; 8 * d];
-                loops::compress(&f, d, &mut ours);
-                assert_eq!(ours.as_flattened(), expected);
-                assert_eq!(loops::compressed_difference(&f, d, &ours), 0);
-                ours[8 * d - 1][3] ^= 0x80;
-                assert_eq!(loops::compressed_difference(&f, d, &ours), 0x8000_0000);
-            }
-        }
-    }
-
-    #[test]
-    fn candidates_are_accepted_as_by_the_portable_table() {
-        let mut random = Shake128::new().finalize_xof();
-        for _ in 0..1000 {
-            let mut bytes = [[0; 8]; 3];
-            random.squeeze(bytes.as_flattened_mut());
-            // 3328 and 3329 beside each other.
-            bytes[1][..3].copy_from_slice(&[0x00, 0x1d, 0xd0]);
-            let (mut ours, mut expected) = ([0; 16], [0; 17]);
-            let n = loops::reject_vartime(&mut ours, &bytes.map(u64::from_le_bytes));
-            assert_eq!(n, kernels::portable::reject_vartime(&mut expected, bytes.as_flattened()));
-            assert_eq!(ours[..n], expected[..n]);
-        }
-    }
-
-    #[test]
-    fn noise_is_that_of_the_portable_table() {
-        for word in (0..20_000u32).map(|i| i.wrapping_mul(0x9e37_79b9)) {
-            let mut f = [-1665, -1, 0, 1, 3329, -3329, 7, 1664];
-            let expected: Vec<i16> =
-                f.iter().zip(noise2_of(word.to_le_bytes())).map(|(x, noise)| x + noise).collect();
-            loops::add_noise2(&mut f, word);
-            assert_eq!(f[..], expected);
-        }
-    }
-
-    #[test]
-    fn products_at_the_bounds_are_those_of_the_standard() {
-        let q = i64::from(Q);
-        let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
-        for pair in [0, 1, 63, 127] {
-            // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = loops::pair_zetas()[pair];
-            for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
-                for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
-                    let mut sum = [[0; 2]; 2];
-                    loops::add_products(&mut sum, &[a; 2], &[b; 2], &[zeta; 2]);
-                    let ours = sum[1].map(i64::from);
-                    let ([a0, a1], [b0, b1]) = (a.map(i64::from), b.map(i64::from));
-                    assert!(sum[0] == sum[1] && ours.iter().all(|x| x.abs() <= q));
-                    assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);
-                    assert_eq!(((ours[0] * 65536 - a0 * b0) * 65536 - a1 * b1 * i64::from(zeta)) % q, 0);
-
-                    for before in [[0, 3328], [1700, 1]] {
-                        let mut bytes = [packed(before)];
-                        loops::add_products_packed(&mut bytes, &[a], &[b], &[zeta]);
-                        let expected = [0, 1].map(|i| (i64::from(before[i]) + ours[i]).rem_euclid(q));
-                        assert_eq!(decoded(&bytes[0]).map(i64::from), expected);
-                    }
-                    if a.iter().all(|a| (0..Q).contains(a)) {
-                        let mut same = [[5; 2]];
-                        loops::add_products_encoded(&mut same, &[packed(a)], &[b], &[zeta]);
-                        assert_eq!(same[0].map(|x| x - 5), sum[0]);
-                    }
-                }
-            }
-        }
     }
 }

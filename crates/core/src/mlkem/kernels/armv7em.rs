@@ -172,7 +172,7 @@ unsafe extern "C" fn compress_or_compare(
 }
 
 #[cfg(gambeson_size)]
-pub(in crate::mlkem) use crate::mlkem::small::decompression::{
+pub(in crate::mlkem) use super::decompression::{
     add_decompressed, decompress, subtract_from_decompressed,
 };
 
