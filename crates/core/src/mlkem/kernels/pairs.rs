@@ -1,8 +1,9 @@
 //! The inner loops of the schedule of the least memory, where there is no text in assembly for them (`armv7em`).
 
 use super::least;
-use super::portable::{PAIR_ZETAS, Q_INVERSE, decoded, noise2_of, packed, residue};
-use crate::mlkem::ring::{Coefficients, Q};
+use super::packed::{decoded, packed, residue};
+use super::portable::{PAIR_ZETAS, Q_INVERSE, noise2_of};
+use crate::mlkem::poly::{Coefficients, Q};
 
 /// FIPS 203, Algorithm 9 (NTT), of what only multiplies reduced coefficients.
 pub(in crate::mlkem) fn ntt_of_factor(f: &mut Coefficients) {

@@ -5,7 +5,7 @@
 
 use super::Kernels;
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 pub(in crate::mlkem) const PORTABLE: Kernels = Kernels {
     level: Level::Portable,
@@ -100,27 +100,6 @@ fn reduce(x: i16) -> i16 {
 fn canonical(x: i16) -> i16 {
     let x = reduce(x) + Q;
     x - (high(x, RECIPROCAL) >> 10) * Q
-}
-
-/// The residue of x in \[0, q), for |x| ≤ 3q.
-#[inline(always)]
-pub(in crate::mlkem) fn residue(x: i16) -> u16 {
-    let x = (x + 3 * Q) as u16;
-    // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
-    let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
-    x - quotient as u16 * Q as u16
-}
-
-/// Two coefficients of twelve bits.
-#[inline(always)]
-pub(in crate::mlkem) fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
-    [i16::from(a) | (i16::from(b) & 15) << 8, i16::from(b) >> 4 | i16::from(c) << 4]
-}
-
-/// The bytes of such.
-#[inline(always)]
-pub(in crate::mlkem) fn packed([a, b]: [i16; 2]) -> [u8; 3] {
-    [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
 /// ζ^BitRev7(i) with ζ = 17, i = 0 to 127 (FIPS 203, Appendix A).

@@ -1,7 +1,7 @@
 //! The work of prepared keys on whole polynomials, where there is no text in assembly for it (`armv7em`).
 
 use super::least;
-use crate::mlkem::ring::{Coefficients, Ntt};
+use crate::mlkem::poly::{Coefficients, Ntt};
 use crate::secret::clear;
 use crate::sha3::halves;
 
@@ -75,7 +75,7 @@ mod tests {
 
     use super::super::loops;
     use super::super::portable::PORTABLE;
-    use crate::mlkem::ring::{Coefficients, Ntt, Poly, Q};
+    use crate::mlkem::poly::{Coefficients, Ntt, Poly, Q};
     use crate::sha3::{Shake128, to_word};
 
     fn random<const N: usize>(seed: u64) -> [u8; N] {

@@ -3,7 +3,8 @@
 use core::marker::PhantomData;
 
 use super::super::compact::Private;
-use super::super::small::{self, IN_WORKSPACE};
+use super::super::depth::IN_WORKSPACE;
+use super::super::small;
 use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
 use crate::secret::Secret;
 use crate::{Small, Workspace};
