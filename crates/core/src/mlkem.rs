@@ -46,26 +46,35 @@
 //!
 //! # Layout
 //!
-//! * `params`: the parameter sets (FIPS 203, §8)
-//! * `keys`: the types; `forms`, `prepared`, `compact`: what they hold; `encoded`: the standard's bytes
-//! * `batch`: many operations at once; `lanes`: the sponges of prepared operations, side by side
-//! * `small`: §6 and §5 in the least memory
-//! * `kem`: §6, `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1, `ring`: §2.4 and §4.3
-//! * `kernels`: the operations that have fast paths
+//! No module uses one of a line above its own.
+//!
+//! * `batch`: many operations at once; `keys`: the doors of keys; `sets`: the parameter sets (FIPS 203, §8)
+//! * `prepared`, `compact`: what keys hold
+//! * §6: `operations`, whose sponges `lanes` runs side by side; `serial`, prepared keys where states stand alone; `small`, in the
+//!   least memory; `kem`, other keys
+//! * `pke`: §5, `sample`: §4.2.2, `encode`: §4.2.1; `encoded`: a key in the standard's bytes; `depth`: the stack that is scrubbed
+//! * `params`: what a set is, and the keys that it selects
+//! * `ring`: §2.4 and §4.3, `kernels`: the operations that have fast paths, `poly`: the elements
 
 #[cfg(feature = "alloc")]
 mod batch;
 mod compact;
+mod depth;
 mod encode;
 mod encoded;
-mod forms;
+#[cfg(gambeson_ct)]
+#[doc(hidden)]
+pub mod gate;
 mod kem;
 mod kernels;
 mod keys;
 #[cfg(feature = "alloc")]
 mod lanes;
+#[cfg(feature = "alloc")]
+mod operations;
 mod params;
 mod pke;
+mod poly;
 #[cfg(feature = "alloc")]
 mod prepared;
 mod ring;
@@ -74,6 +83,7 @@ pub mod rustcrypto;
 mod sample;
 #[cfg(feature = "alloc")]
 mod serial;
+mod sets;
 mod small;
 
 use core::fmt;
@@ -85,14 +95,12 @@ pub use batch::{
     Recipient, decapsulate_many, decapsulate_many_encoded, encapsulate_many_deterministic,
     encapsulate_many_with,
 };
-#[cfg(gambeson_ct)]
-#[doc(hidden)]
-pub use compact::gate;
 pub use encoded::DecapsulationKeyRef;
-pub use keys::{DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
+pub use keys::EncapsulationKeyRef;
+pub use params::{DecapsulationKey, EncapsulationKey, ParameterSet};
 #[cfg(feature = "alloc")]
-pub use params::PreparedSet;
-pub use params::{MlKem512, MlKem768, MlKem1024, ParameterSet};
+pub use prepared::PreparedSet;
+pub use sets::{MlKem512, MlKem768, MlKem1024};
 
 /// The 32 bytes that both sides share.
 pub type SharedSecret = crate::secret::Secret<[u8; 32]>;

@@ -6,21 +6,16 @@ use alloc::vec::Vec;
 use rand_core::TryCryptoRng;
 
 use super::encoded::DecapsulationKeyRef;
-use super::kem::{decaps_hashed, encaps_hashed};
-use super::lanes::{self, Chain, Hashed, Operation};
-use super::params::{ParameterSet, PreparedSet};
-use super::pke::decrypt;
-use super::prepared::{self, decode_t, rho};
-use super::ring::Ntt;
-use super::{DecapsulationKey, DecapsulationKeyError, EncapsulationKey, EncapsulationKeyRef, SharedSecret};
+use super::operations::{Decapsulation, Encapsulation, many};
+use super::params::{DecapsulationKey, EncapsulationKey, ParameterSet, Parts, PublicForm, Source};
+use super::pke::DecryptionKey;
+use super::prepared::{PreparedSet, Private};
+use super::{DecapsulationKeyError, EncapsulationKeyRef, SharedSecret};
 use crate::Bytes;
 use crate::secret::{Secret, StackGuard};
 
 /// The stack that the work behind a door of a batch uses at most.
 const DEPTH: usize = 10 * 1024;
-
-/// How many operations share their permutations.
-const GROUP: usize = 8;
 
 /// A ciphertext and the shared secret that it carries, one for each key of a batch.
 type Sent<K> = Vec<(<<K as Recipient>::Parameters as ParameterSet>::Ciphertext, SharedSecret)>;
@@ -32,21 +27,12 @@ pub trait Recipient: sealed::Sealed {
 }
 
 mod sealed {
-    use super::Ntt;
+    use super::Source;
 
     pub trait Sealed {
         fn source(&self) -> Source<'_>;
     }
-
-    /// What a key has ready.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Source<'a> {
-        Bytes(&'a [u8]),
-        Prepared { elements: &'a [Ntt], h: &'a [u8; 32] },
-    }
 }
-
-use sealed::Source;
 
 impl<P: ParameterSet> Recipient for EncapsulationKey<P> {
     type Parameters = P;
@@ -54,10 +40,7 @@ impl<P: ParameterSet> Recipient for EncapsulationKey<P> {
 
 impl<P: ParameterSet> sealed::Sealed for EncapsulationKey<P> {
     fn source(&self) -> Source<'_> {
-        match self.prepared() {
-            Some(prepared) => Source::Prepared { elements: prepared.elements(), h: prepared.h() },
-            None => Source::Bytes(self.as_bytes().as_ref()),
-        }
+        self.form.source(&self.bytes)
     }
 }
 
@@ -145,56 +128,17 @@ pub fn encapsulate_many_deterministic<K: Recipient>(keys: &[(K, &[u8; 32])]) -> 
 fn encapsulate_all<'a, K: Recipient + 'a>(
     items: impl ExactSizeIterator<Item = (&'a K, &'a [u8; 32])>,
 ) -> Sent<K> {
-    // Of its final size, so that no secret is left where it was before it grew.
-    let mut sent = Vec::with_capacity(items.len());
+    let mut sent: Sent<K> = Vec::new();
+    sent.resize_with(items.len(), || (Bytes::zeroed(), Secret::new([0; 32])));
+    let mut tasks = items.zip(&mut sent).map(|((key, m), (c, shared))| Encapsulation {
+        source: key.source(),
+        m,
+        c,
+        shared: shared.expose_mut(),
+    });
     let _guard = StackGuard::<DEPTH>;
-    encapsulate_groups::<K::Parameters>(&mut items.map(|(key, m)| (key.source(), m)), &mut sent);
+    many::<K::Parameters, Encapsulation<'_, K::Parameters>>(&mut tasks);
     sent
-}
-
-#[inline(never)]
-fn encapsulate_groups<'a, P: ParameterSet>(
-    items: &mut dyn Iterator<Item = (Source<'a>, &'a [u8; 32])>,
-    sent: &mut Vec<(P::Ciphertext, SharedSecret)>,
-) {
-    let mut rooms: Vec<P::Elements> = Vec::new();
-    // The first group is the largest: what is in it never moves.
-    let mut hashed: Vec<Hashed> = Vec::new();
-    loop {
-        let group: Vec<_> = items.take(GROUP).collect();
-        if group.is_empty() {
-            return;
-        }
-        let fresh = group.iter().filter(|(source, _)| matches!(source, Source::Bytes(_))).count();
-        rooms.resize_with(rooms.len().max(fresh), P::elements);
-        hashed.resize_with(hashed.len().max(group.len()), || Hashed::ZERO);
-        let mut free = rooms.iter_mut();
-        let mut operations = Vec::with_capacity(GROUP);
-        for ((source, m), hashed) in group.iter().zip(&mut hashed) {
-            hashed.m = **m;
-            let operation = Operation::new(hashed);
-            operations.push(match source {
-                Source::Prepared { h, .. } => operation.secrets::<P>(Some(h)),
-                Source::Bytes(ek) => {
-                    let room = free.next().expect("one for each fresh key").as_mut();
-                    decode_t::<P>(room, ek);
-                    operation.h(Chain::h(ek)).matrix::<P>(rho(ek), room).secrets::<P>(None)
-                }
-            });
-        }
-        lanes::run(&mut operations);
-        drop(operations);
-        let mut rooms = rooms.iter();
-        for ((source, _), hashed) in group.iter().zip(&hashed) {
-            let elements = match source {
-                Source::Prepared { elements, .. } => elements,
-                Source::Bytes(_) => rooms.next().expect("one for each fresh key").as_ref(),
-            };
-            sent.push((P::Ciphertext::zeroed(), Secret::new([0; 32])));
-            let (c, shared) = sent.last_mut().expect("just pushed");
-            encaps_hashed::<P>(elements, hashed, c.as_mut(), shared.expose_mut());
-        }
-    }
 }
 
 /// The shared secrets that the ciphertexts carry for their keys.
@@ -220,13 +164,7 @@ fn encapsulate_groups<'a, P: ParameterSet>(
 pub fn decapsulate_many<P: PreparedSet>(
     items: &[(&DecapsulationKey<P>, &P::Ciphertext)],
 ) -> Vec<SharedSecret> {
-    let mut shared = Vec::with_capacity(items.len());
-    let mut items = items.iter().map(|(key, c)| (Ok(Private::Prepared(&key.form)), (*c).as_ref()));
-    let _guard = StackGuard::<DEPTH>;
-    decapsulate_groups::<P>(&mut items, &mut |result| {
-        shared.push(result.expect("the key was checked when it was made"));
-    });
-    shared
+    decapsulate_all::<P, _>(items.iter().map(|(key, c)| (Ok(&key.form), *c)), Private::parts).0
 }
 
 /// The shared secrets that the ciphertexts carry for the keys in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.
@@ -244,76 +182,33 @@ pub fn decapsulate_many<P: PreparedSet>(
 pub fn decapsulate_many_encoded<P: PreparedSet>(
     items: &[(&[u8], &P::Ciphertext)],
 ) -> Vec<Result<SharedSecret, DecapsulationKeyError>> {
-    let mut shared = Vec::with_capacity(items.len());
-    let mut items =
-        items.iter().map(|(key, c)| (DecapsulationKeyRef::parse(key).map(Private::Bytes), (*c).as_ref()));
+    let keys: Vec<_> = items.iter().map(|(key, _)| DecapsulationKeyRef::<P>::parse(key)).collect();
+    let keys = keys.iter().map(|key| key.as_ref().map_err(|error| *error));
+    let (mut shared, verdicts) =
+        decapsulate_all::<P, _>(keys.zip(items).map(|(key, (_, c))| (key, *c)), DecapsulationKeyRef::parts);
+    let _guard = StackGuard::<0>;
+    verdicts.into_iter().zip(&mut shared).map(|(verdict, shared)| verdict.map(|()| shared.take())).collect()
+}
+
+/// The shared secrets, and what the checks of the keys gave.
+fn decapsulate_all<'a, P: ParameterSet, K: DecryptionKey + 'a>(
+    items: impl ExactSizeIterator<Item = (Result<&'a K, DecapsulationKeyError>, &'a P::Ciphertext)>,
+    parts: fn(&'a K) -> Parts<'a>,
+) -> (Vec<SharedSecret>, Vec<Result<(), DecapsulationKeyError>>) {
+    let mut shared = Vec::new();
+    shared.resize_with(items.len(), || Secret::new([0; 32]));
+    let mut verdicts = vec![Ok(()); items.len()];
+    let places = shared.iter_mut().zip(&mut verdicts);
+    let mut tasks = items.zip(places).filter_map(|((key, c), (shared, verdict))| match key {
+        Ok(key) => {
+            Some(Decapsulation::<P, K> { key, parts: parts(key), c, shared: shared.expose_mut(), verdict })
+        }
+        Err(error) => {
+            *verdict = Err(error);
+            None
+        }
+    });
     let _guard = StackGuard::<DEPTH>;
-    decapsulate_groups::<P>(&mut items, &mut |result| shared.push(result));
-    shared
-}
-
-enum Private<'a, P: PreparedSet> {
-    Bytes(DecapsulationKeyRef<'a, P>),
-    Prepared(&'a prepared::Private<P>),
-}
-
-type Decapsulated = Result<SharedSecret, DecapsulationKeyError>;
-
-#[inline(never)]
-fn decapsulate_groups<'a, P: PreparedSet>(
-    items: &mut dyn Iterator<Item = (Result<Private<'a, P>, DecapsulationKeyError>, &'a [u8])>,
-    give: &mut dyn FnMut(Decapsulated),
-) {
-    let mut rooms: Vec<P::Elements> = Vec::new();
-    // The first group is the largest: what is in it never moves.
-    let mut hashed: Vec<Hashed> = Vec::new();
-    loop {
-        let group: Vec<_> = items.take(GROUP).collect();
-        if group.is_empty() {
-            return;
-        }
-        let fresh = group.iter().filter(|(key, _)| matches!(key, Ok(Private::Bytes(_)))).count();
-        rooms.resize_with(rooms.len().max(fresh), P::elements);
-        hashed.resize_with(hashed.len().max(group.len()), || Hashed::ZERO);
-        let mut free = rooms.iter_mut();
-        let mut operations = Vec::with_capacity(GROUP);
-        for ((key, c), hashed) in group.iter().zip(&mut hashed) {
-            match key {
-                Err(_) => {}
-                Ok(Private::Prepared(key)) => {
-                    decrypt::<P>(*key, c, &mut hashed.m);
-                    let operation = Operation::new(hashed).j(key.z(), c);
-                    operations.push(operation.secrets::<P>(Some(key.h())));
-                }
-                Ok(Private::Bytes(key)) => {
-                    decrypt::<P>(key, c, &mut hashed.m);
-                    let room = free.next().expect("one for each fresh key").as_mut();
-                    decode_t::<P>(room, key.ek());
-                    let chains = Operation::new(hashed).h(Chain::h(key.ek())).j(key.z(), c);
-                    let matrix = chains.matrix::<P>(rho(key.ek()), room);
-                    operations.push(matrix.secrets::<P>(Some(key.h())));
-                }
-            }
-        }
-        lanes::run(&mut operations);
-        drop(operations);
-        let mut rooms = rooms.iter();
-        for ((key, c), hashed) in group.into_iter().zip(&hashed) {
-            let mut shared = Secret::new([0; 32]);
-            let mut finish = |elements: &[Ntt]| {
-                decaps_hashed::<P>(elements, hashed, c, shared.expose_mut());
-            };
-            let verdict = key.and_then(|key| match key {
-                Private::Prepared(key) => {
-                    finish(key.elements());
-                    Ok(())
-                }
-                Private::Bytes(key) => {
-                    let elements = rooms.next().expect("one for each fresh key").as_ref();
-                    key.check(&hashed.hash).map(|()| finish(elements))
-                }
-            });
-            give(verdict.map(|()| shared.take()));
-        }
-    }
+    many::<P, Decapsulation<'_, P, K>>(&mut tasks);
+    (shared, verdicts)
 }

@@ -2,63 +2,19 @@
 
 use core::marker::PhantomData;
 
+use super::depth::{self, scrubbed};
 use super::encode::{self, Writer};
-use super::forms::{PrivateForm, PublicForm};
+use super::encoded::DecapsulationKeyRef;
 use super::kem;
-use super::params::ParameterSet;
+use super::params::{EncapsulationKey, ParameterSet, PrivateForm, PublicForm};
 use super::pke::{self, DecryptionKey, EncryptionKey};
 use super::ring::Ntt;
-use super::sample::{Noise, Prf, matrix_entry};
-use super::{EncapsulationKey, SharedSecret, kernels, small};
+use super::sample::{Noise, Prf};
+use super::{SharedSecret, small};
 use crate::Bytes;
-use crate::cpu::Level;
-use crate::secret::{Secret, StackGuard, declassify};
+use crate::secret::{Secret, declassify};
 use crate::sha3::Sha3_256;
-use crate::small::Stack;
-
-#[cfg(gambeson_ct)]
-pub mod gate;
-
-/// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
-/// that of [`small`]; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results
-/// must not pass through a frame above the guard.
-#[inline(always)]
-pub(super) fn scrubbed<P: ParameterSet, const N512: usize, const N768: usize, const N1024: usize, T>(
-    work: impl FnOnce() -> T,
-) -> T {
-    match (small::runs::<P>(), P::K) {
-        (true, 2) => {
-            let _guard = StackGuard::<N512>;
-            work()
-        }
-        (true, 3) => {
-            let _guard = StackGuard::<N768>;
-            work()
-        }
-        (true, _) => {
-            let _guard = StackGuard::<N1024>;
-            work()
-        }
-        (false, k) if kernels::active().level == Level::Portable => match k {
-            2 => {
-                let _guard = StackGuard::<5504>;
-                work()
-            }
-            3 => {
-                let _guard = StackGuard::<6000>;
-                work()
-            }
-            _ => {
-                let _guard = StackGuard::<6512>;
-                work()
-            }
-        },
-        _ => {
-            let _guard = StackGuard::<{ 9 * 1024 }>;
-            work()
-        }
-    }
-}
+use crate::small::{Stack, Zero};
 
 /// Nothing beside the bytes of an encapsulation key.
 #[derive(Clone, Debug)]
@@ -67,23 +23,19 @@ pub struct Public;
 impl<P: ParameterSet> PublicForm<P> for Public {
     const NEW: Self = Self;
 
-    fn encapsulate_once(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
-        let mut c = P::Ciphertext::zeroed();
-        let mut shared = Secret::new([0; 32]);
-        scrubbed::<P, { small::ENCAPS[0] }, { small::ENCAPS[1] }, { small::ENCAPS[2] }, _>(|| {
-            encapsulate::<P>(ek.as_ref(), m, c.as_mut(), shared.expose_mut());
-            (c, shared.take())
-        })
-    }
-
-    fn encapsulate_once_into(
+    fn encapsulate_once(
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        scrubbed::<P, { small::ENCAPS[0] }, { small::ENCAPS[1] }, { small::ENCAPS[2] }, _>(|| {
-            encapsulate::<P>(ek.as_ref(), m, c.as_mut(), shared.expose_mut());
+        scrubbed::<P, { depth::ENCAPS[0] }, { depth::ENCAPS[1] }, { depth::ENCAPS[2] }, _>(|| {
+            let (ek, c, shared) = (ek.as_ref(), c.as_mut(), shared.expose_mut());
+            if depth::small::<P>() {
+                small::encapsulate::<P>(ek, m, c, shared, Stack);
+            } else {
+                encapsulate::<P>(ek, m, c, shared);
+            }
         });
     }
 }
@@ -102,10 +54,10 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
     }
 
     fn fill(&mut self, seed: &[u8; 64]) {
-        scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
+        scrubbed::<P, { depth::HASH[0] }, { depth::HASH[1] }, { depth::HASH[2] }, _>(|| {
             if P::SMALL {
                 small::hash_of_public_key::<P>(seed, &mut self.h, Stack);
-            } else if small::runs::<P>() {
+            } else if depth::small::<P>() {
                 return self.fill_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
             } else {
                 hash_of_public_key::<P>(seed, &mut self.h);
@@ -115,8 +67,13 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
     }
 
     fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
-        scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
-            key_gen::<P>(seed, ek.as_mut(), &mut self.h);
+        scrubbed::<P, { depth::KEY_GEN[0] }, { depth::KEY_GEN[1] }, { depth::KEY_GEN[2] }, _>(|| {
+            if depth::small::<P>() {
+                small::key_gen::<P>(seed, ek.as_mut(), &mut self.h, Stack);
+            } else {
+                public_key::<P>(seed, ek.as_mut());
+                self.h = Sha3_256::digest(ek.as_ref());
+            }
             *self.seed.expose_mut() = *seed;
         });
     }
@@ -126,8 +83,8 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
     }
 
     fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
-        scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
-            if small::runs::<P>() {
+        scrubbed::<P, { depth::KEY_GEN[0] }, { depth::KEY_GEN[1] }, { depth::KEY_GEN[2] }, _>(|| {
+            if depth::small::<P>() {
                 small::public_key::<P>(self.seed.expose(), ek.as_mut(), Stack);
             } else {
                 public_key::<P>(self.seed.expose(), ek.as_mut());
@@ -141,35 +98,19 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
         EncapsulationKey::from_reduced(bytes, P::Public::NEW)
     }
 
-    fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
-        let mut shared = Secret::new([0; 32]);
-        scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
-            decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
-            shared.take()
-        })
-    }
-
-    fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
-        scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
-            decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
+    fn decapsulate(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
+        scrubbed::<P, { depth::DECAPS[0] }, { depth::DECAPS[1] }, { depth::DECAPS[2] }, _>(|| {
+            let (seed, c, shared) = (self.seed.expose(), c.as_ref(), shared.expose_mut());
+            if depth::small::<P>() {
+                small::decapsulate::<P>(seed, &self.h, c, shared, Stack);
+            } else {
+                decapsulate::<P>(seed, &self.h, c, shared);
+            }
         });
     }
 }
 
 const _: () = assert!(size_of::<Private<super::MlKem768>>() == 96);
-
-#[inline(always)]
-fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
-    #[inline(never)]
-    fn fast<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
-        kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
-    }
-    if small::runs::<P>() {
-        small::encapsulate::<P>(ek, m, c, shared, Stack)
-    } else {
-        fast::<P>(ek, m, c, shared)
-    }
-}
 
 #[inline(never)]
 fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], h: &mut [u8; 32]) {
@@ -189,40 +130,24 @@ fn public_key<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8]) {
     declassify(ek); // public: the encapsulation key is published
 }
 
-#[inline(always)]
-fn key_gen<P: ParameterSet>(seed: &[u8; 64], ek: &mut [u8], h: &mut [u8; 32]) {
-    if small::runs::<P>() {
-        small::key_gen::<P>(seed, ek, h, Stack);
-    } else {
-        public_key::<P>(seed, ek);
-        *h = Sha3_256::digest(ek);
-    }
+#[inline(never)]
+fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
+    kem::encaps::<P>(&Encoded(ek), &Sha3_256::digest(ek), m, c, shared);
 }
 
-#[inline(always)]
+#[inline(never)]
 fn decapsulate<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared: &mut [u8; 32]) {
-    #[inline(never)]
-    fn fast<P: ParameterSet>(seed: &[u8; 64], h: &[u8; 32], c: &[u8], shared: &mut [u8; 32]) {
-        let z = seed.last_chunk().expect("32 of 64 bytes");
-        kem::decaps(&Remade::<P>::new(seed), h, z, c, shared);
-    }
-    if small::runs::<P>() {
-        small::decapsulate::<P>(seed, h, c, shared, Stack)
-    } else {
-        fast::<P>(seed, h, c, shared)
-    }
+    let z = seed.last_chunk().expect("32 of 64 bytes");
+    let key = Remade::<P>::new(seed);
+    kem::decaps(&key, &key, h, z, c, shared);
 }
 
 /// An encryption key that reads its bytes: decodes t̂ and samples Â, each where it is used.
 pub(super) struct Encoded<'a>(pub &'a [u8]);
 
 impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
-    #[inline(never)]
-    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-        let mut a = Ntt::ZERO;
-        let rho = self.0.last_chunk().expect("a key ends with ρ");
-        matrix_entry(&mut a, rho, i, j);
-        sum.multiply_add(&a, x);
+    fn rho(&self) -> &[u8; 32] {
+        self.0.last_chunk().expect("a key ends with ρ")
     }
 
     #[inline(never)]
@@ -234,10 +159,10 @@ impl<P: ParameterSet> EncryptionKey<P> for Encoded<'_> {
 }
 
 /// Both keys, remade from the seed where they are used.
-struct Remade<P> {
-    rho: [u8; 32],
-    sigma: Secret<[u8; 32]>,
-    parameters: PhantomData<P>,
+pub(super) struct Remade<P> {
+    pub rho: [u8; 32],
+    pub sigma: Secret<[u8; 32]>,
+    pub parameters: PhantomData<P>,
 }
 
 impl<P: ParameterSet> Remade<P> {
@@ -250,29 +175,35 @@ impl<P: ParameterSet> Remade<P> {
     }
 
     #[inline(never)]
-    fn public_rows(&self, sink: &mut impl encode::Sink) {
-        let mut s = Secret::new(P::vector());
+    pub(super) fn public_rows(&self, sink: &mut impl encode::Sink) {
+        let mut s = Secret::new(P::Vector::ZERO);
         let s = s.expose_mut().as_mut();
         for (j, s) in s.iter_mut().enumerate() {
-            pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
+            pke::secret::<P>(s, &mut Prf(self.sigma.expose()), j);
         }
-        pke::key_gen(self, 0..P::K, s, &Prf(self.sigma.expose()), sink);
+        let (mut t, mut e) = (Secret::new(Ntt::ZERO), Secret::new(Ntt::ZERO));
+        for i in 0..P::K {
+            let multiply_add = |t: &mut Ntt| {
+                for (j, s) in s.iter().enumerate() {
+                    self.multiply_add_a(t, i, j, s);
+                }
+            };
+            let room = [t.expose_mut(), e.expose_mut()];
+            pke::key_gen_row::<P>(i, multiply_add, &mut Prf(self.sigma.expose()), room, sink);
+        }
     }
 }
 
 impl<P: ParameterSet> EncryptionKey<P> for Remade<P> {
-    #[inline(never)]
-    fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-        let mut a = Ntt::ZERO;
-        matrix_entry(&mut a, &self.rho, i, j);
-        sum.multiply_add(&a, x);
+    fn rho(&self) -> &[u8; 32] {
+        &self.rho
     }
 
     #[inline(never)]
     fn multiply_add_t(&self, sum: &mut Ntt, j: usize, row: &Ntt, y: &Ntt) {
         let mut noisy = Secret::new(Ntt::ZERO);
         let noisy = noisy.expose_mut();
-        pke::secret::<P>(noisy, &Prf(self.sigma.expose()), j);
+        pke::secret::<P>(noisy, &mut Prf(self.sigma.expose()), j);
         noisy.scale();
         sum.multiply_add(row, noisy);
         noisy.transform(|e| Prf(self.sigma.expose()).fill(e, P::ETA1, P::K + j));
@@ -286,7 +217,16 @@ impl<P: ParameterSet> DecryptionKey for Remade<P> {
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
         let mut s = Secret::new(Ntt::ZERO);
         let s = s.expose_mut();
-        pke::secret::<P>(s, &Prf(self.sigma.expose()), j);
+        pke::secret::<P>(s, &mut Prf(self.sigma.expose()), j);
         sum.multiply_add(x, s);
+    }
+}
+
+impl<P: ParameterSet> DecryptionKey for DecapsulationKeyRef<'_, P> {
+    #[inline(never)]
+    fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
+        let mut s = Secret::new(Ntt::ZERO);
+        encode::decode(s.expose_mut(), self.s(), j);
+        sum.multiply_add(x, s.expose());
     }
 }

@@ -1,8 +1,11 @@
 //! Where encoded polynomials come from and go to (FIPS 203, §4.2.1): the kernels convert, the sinks receive.
 
+use core::slice::ChunksExact;
+
 use zeroize::Zeroize;
 
-use super::kernels::active;
+use super::kernels::{active, loops};
+use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
 use crate::secret::{barrier, difference};
 use crate::sha3::Sha3_256;
@@ -51,6 +54,36 @@ impl Sink for Comparer<'_> {
         self.expected = rest;
         row.zeroize();
     }
+}
+
+/// Compares compressed polynomials with a ciphertext as they are compressed, in the memory of a word.
+pub(super) struct CompressedComparer<'a> {
+    rows: ChunksExact<'a, u8>,
+    v: &'a [u8],
+    /// Not zero if anything differed. Secret.
+    pub different: u32,
+}
+
+impl<'a> CompressedComparer<'a> {
+    #[inline(always)]
+    pub(super) fn new<P: ParameterSet>(c: &'a [u8]) -> Self {
+        let (c_u, v) = c.split_at(32 * P::DU * P::K);
+        Self { rows: c_u.chunks_exact(32 * P::DU), v, different: 0 }
+    }
+
+    /// Compares the next row of u, or v, which d tells.
+    #[inline(always)]
+    pub(super) fn compare<P: ParameterSet>(&mut self, f: &Poly, d: usize) {
+        let bytes = if d == P::DV { self.v } else { self.rows.next().unwrap_or_default() };
+        self.different |= compressed_difference(f, d, bytes);
+    }
+}
+
+/// What differs between the compressed polynomial and `bytes`. Secret.
+#[cfg_attr(gambeson_size, inline(never))]
+#[cfg_attr(not(gambeson_size), inline(always))] // Each constant d has a loop of its own.
+fn compressed_difference(f: &Poly, d: usize, bytes: &[u8]) -> u32 {
+    barrier(loops::compressed_difference(&f.0, d, bytes.as_chunks().0))
 }
 
 /// Hashes them.

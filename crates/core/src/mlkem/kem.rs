@@ -1,8 +1,8 @@
-//! The key-encapsulation mechanism (FIPS 203, §6), written once for every form of key.
+//! The key-encapsulation mechanism (FIPS 203, §6) with keys whose parts are made where they are used.
 
 use super::encode::{Comparer, Writer};
 use super::params::ParameterSet;
-use super::pke::{DecryptionKey, EncryptionKey, decrypt, encrypt};
+use super::pke::{DecryptionKey, EncryptionKey, decrypt_with, encrypt_making};
 use super::sample::Prf;
 use crate::secret::{Secret, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256};
@@ -35,7 +35,7 @@ pub(super) fn encaps<P: ParameterSet>(
 ) {
     let k_r = g(m, h);
     let [k, r] = k_r.expose();
-    encrypt(key, m, &Prf(r), &mut Writer(c));
+    encrypt_making(key, m, &mut Prf(r), &mut Writer(c));
     *shared = *k;
 }
 
@@ -43,83 +43,22 @@ pub(super) fn encaps<P: ParameterSet>(
 ///
 /// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal), except that the second ciphertext is compared as it is made, and never stored.
 pub(super) fn decaps<P: ParameterSet>(
-    key: &(impl EncryptionKey<P> + DecryptionKey),
+    public: &impl EncryptionKey<P>,
+    private: &impl DecryptionKey,
     h: &[u8; 32],
     z: &[u8; 32],
     c: &[u8],
     shared: &mut [u8; 32],
 ) {
     let mut m = Secret::new([0; 32]);
-    decrypt::<P>(key, c, m.expose_mut());
+    decrypt_with::<P>(private, c, m.expose_mut());
     let k_r = g(m.expose(), h);
     let [k, r] = k_r.expose();
     let mut comparer = Comparer::new(c);
-    encrypt(key, m.expose(), &Prf(r), &mut comparer);
+    encrypt_making(public, m.expose(), &mut Prf(r), &mut comparer);
 
     let mut rejection = Secret::new([0; 32]);
     j(z, c, rejection.expose_mut());
     *shared = *k;
     select_bytes(shared, rejection.expose(), mask_nonzero(comparer.difference()));
-}
-
-#[cfg(feature = "alloc")]
-pub(super) use hashed::{Elements, decaps_hashed, encaps_hashed};
-
-/// The same for prepared keys, whose sponges are lanes of [`lanes::run`](super::lanes::run): what comes after them.
-#[cfg(feature = "alloc")]
-mod hashed {
-    use super::super::lanes::Hashed;
-    use super::super::ring::Ntt;
-    use super::*;
-
-    /// Â by rows, then t̂.
-    pub(in super::super) struct Elements<'a>(pub &'a [Ntt]);
-
-    impl<P: ParameterSet> EncryptionKey<P> for Elements<'_> {
-        fn multiply_add_a(&self, sum: &mut Ntt, i: usize, j: usize, x: &Ntt) {
-            sum.multiply_add(&self.0[i * P::K + j], x);
-        }
-
-        fn multiply_add_t(&self, sum: &mut Ntt, j: usize, _row: &Ntt, y: &Ntt) {
-            sum.multiply_add(&self.0[P::K * P::K + j], y);
-        }
-
-        fn multiply_add_row(&self, sum: &mut Ntt, i: usize, x: &[Ntt]) {
-            sum.add_inner_product(&self.0[i * P::K..][..P::K], 1, x);
-        }
-
-        fn multiply_add_column(&self, sum: &mut Ntt, j: usize, x: &[Ntt]) {
-            sum.add_inner_product(&self.0[j..P::K * P::K], P::K, x);
-        }
-
-        fn multiply_all(&self, sum: &mut Ntt, y: &mut [Ntt]) -> bool {
-            sum.encryption_products(y, self.0)
-        }
-    }
-
-    /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal), lines 2 and 3.
-    #[inline(never)]
-    pub(in super::super) fn encaps_hashed<P: ParameterSet>(
-        key: &[Ntt],
-        hashed: &Hashed,
-        c: &mut [u8],
-        shared: &mut [u8; 32],
-    ) {
-        encrypt::<P>(&Elements(key), &hashed.m, hashed, &mut Writer(c));
-        *shared = hashed.k;
-    }
-
-    /// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal), lines 8 to 12.
-    #[inline(never)]
-    pub(in super::super) fn decaps_hashed<P: ParameterSet>(
-        key: &[Ntt],
-        hashed: &Hashed,
-        c: &[u8],
-        shared: &mut [u8; 32],
-    ) {
-        let mut comparer = Comparer::new(c);
-        encrypt::<P>(&Elements(key), &hashed.m, hashed, &mut comparer);
-        *shared = hashed.k;
-        select_bytes(shared, &hashed.rejection, mask_nonzero(comparer.difference()));
-    }
 }

@@ -14,64 +14,85 @@ mod avx512;
     all(target_family = "wasm", target_feature = "simd128")
 ))]
 mod barrett;
+#[cfg(any(not(gambeson_dsp), gambeson_size, test))]
+mod decompression;
+#[cfg(gambeson_ct)]
+pub mod gate;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+pub(super) mod packed;
+#[cfg(any(not(gambeson_dsp), test))]
+mod pairs;
 pub(super) mod portable;
+#[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
+mod rows;
 #[cfg(any(gambeson_rv32, test))]
 mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 
-use super::ring::{Coefficients, Ntt};
+/// What the schedules for one state at a time do in pieces of polynomials, or with what only they have: inlined, or of one
+/// processor in a program, so in no table.
+#[cfg(gambeson_dsp)]
+pub(super) use armv7em as loops;
+#[cfg(not(gambeson_dsp))]
+pub(super) mod loops {
+    pub(in crate::mlkem) use super::decompression::*;
+    pub(in crate::mlkem) use super::pairs::*;
+    #[cfg(feature = "alloc")]
+    pub(in crate::mlkem) use super::rows::*;
+}
+
+use super::poly::{Coefficients, Ntt};
 use crate::cpu::{self, Level};
 
-/// t̂ᵀ ∘ ŷ; ŷ, which becomes Âᵀ ∘ ŷ; Â by rows, then t̂.
-pub(crate) type EncryptionProducts = fn(&mut Coefficients, &mut [Ntt], &[Ntt]);
+/// Makes t̂ᵀ ∘ ŷ in `v`, and of ŷ Âᵀ ∘ ŷ; the elements are Â by rows, then t̂.
+pub(crate) type EncryptionProducts = fn(v: &mut Coefficients, y: &mut [Ntt], elements: &[Ntt]);
 
 /// One table; every |x| is a bound of the absolute values of the coefficients.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
     pub level: Level,
     /// FIPS 203, Algorithm 9 (NTT). |x| ≤ q on entry, ≤ q/2 + 1 on return.
-    pub ntt: fn(&mut Coefficients),
+    pub ntt: fn(f: &mut Coefficients),
     /// FIPS 203, Algorithm 10 (NTT^-1), times 2^16. |x| ≤ 8q on entry, < q on return.
-    pub inverse_ntt: fn(&mut Coefficients),
-    /// FIPS 203, Algorithm 11 (MultiplyNTTs), times 2^-16, added to the first argument, which grows by less than 2q.
-    /// |x| of the second ≤ 8q, of the third ≤ q.
-    pub multiply_add: fn(&mut Coefficients, &Coefficients, &Coefficients),
-    /// The first plus such products, of every `stride`-th element of the second and the elements of the last, at most
-    /// four; |x| of both ≤ q. The first grows by less than 2q for each.
+    pub inverse_ntt: fn(f: &mut Coefficients),
+    /// FIPS 203, Algorithm 11 (MultiplyNTTs), times 2^-16, added to the sum, which grows by less than 2q.
+    /// |x| of `a` ≤ 8q, of `b` ≤ q.
+    pub multiply_add: fn(sum: &mut Coefficients, a: &Coefficients, b: &Coefficients),
+    /// The sum plus such products, of every `stride`-th element of `a` and the elements of `b`, at most four; |x| of both ≤ q.
+    /// The sum grows by less than 2q for each.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
-    pub inner_product: fn(&mut Coefficients, &[Ntt], usize, &[Ntt]),
+    pub inner_product: fn(sum: &mut Coefficients, a: &[Ntt], stride: usize, b: &[Ntt]),
     /// All such products of an encryption at once, where the factors that they share are worth it: of Â by rows, then t̂, and of
-    /// the second, the k elements of ŷ, |x| of all ≤ q. The second becomes Âᵀ ∘ ŷ and the first t̂ᵀ ∘ ŷ, |x| < q on return.
+    /// the k elements of ŷ, |x| of all ≤ q; |x| < q on return.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // As for `inner_product`.
     pub encryption_products: Option<EncryptionProducts>,
     /// Times 2^16. Any x on entry, |x| < q on return.
-    pub scale: fn(&mut Coefficients),
-    /// The first plus the second; the sums fit in 16 bits.
-    pub add: fn(&mut Coefficients, &Coefficients),
-    /// The second minus the first; the differences fit in 16 bits.
-    pub subtract_from: fn(&mut Coefficients, &Coefficients),
+    pub scale: fn(f: &mut Coefficients),
+    /// a + b; the sums fit in 16 bits.
+    pub add: fn(a: &mut Coefficients, b: &Coefficients),
+    /// b − a; the differences fit in 16 bits.
+    pub subtract_from: fn(a: &mut Coefficients, b: &Coefficients),
     /// Any x on entry, |x| ≤ q/2 + 1 on return.
-    pub reduce: fn(&mut Coefficients),
+    pub reduce: fn(f: &mut Coefficients),
     /// The inner loop of FIPS 203, Algorithm 7 (SampleNTT): appends the candidates below q from whole triples of
     /// bytes, and returns how many were written. Variable time: the matrix is public.
-    pub reject_vartime: fn(&mut [i16], &[u8]) -> usize,
+    pub reject_vartime: fn(out: &mut [i16], bytes: &[u8]) -> usize,
     /// FIPS 203, Algorithm 8 (SamplePolyCBD) for η = 2, from 128 bytes.
-    pub noise2: fn(&mut Coefficients, &[u8; 128]),
+    pub noise2: fn(f: &mut Coefficients, bytes: &[u8; 128]),
     /// FIPS 203, Algorithm 8 (SamplePolyCBD) for η = 3, from 192 bytes.
-    pub noise3: fn(&mut Coefficients, &[u8; 192]),
+    pub noise3: fn(f: &mut Coefficients, bytes: &[u8; 192]),
     /// FIPS 203, Algorithm 5 (ByteEncode) for d = 12, of any representatives.
-    pub encode: fn(&mut [u8; 384], &Coefficients),
+    pub encode: fn(bytes: &mut [u8; 384], f: &Coefficients),
     /// FIPS 203, Algorithm 6 (ByteDecode) for d = 12, modulo q: 0 ≤ x < q on return.
-    pub decode: fn(&mut Coefficients, &[u8; 384]),
+    pub decode: fn(f: &mut Coefficients, bytes: &[u8; 384]),
     /// Whether every integer of 12 bits is below q.
-    pub is_reduced: fn(&[u8; 384]) -> bool,
+    pub is_reduced: fn(bytes: &[u8; 384]) -> bool,
     /// Compress_d of §4.2.1, then ByteEncode_d: 32·d bytes, d = 1, 4, 5, 10 or 11, of any representatives.
-    pub compress: fn(&mut [u8], &Coefficients),
+    pub compress: fn(bytes: &mut [u8], f: &Coefficients),
     /// ByteDecode_d, then Decompress_d: 0 ≤ x < q on return. The length of the bytes gives d.
-    pub decompress: fn(&mut Coefficients, &[u8]),
+    pub decompress: fn(f: &mut Coefficients, bytes: &[u8]),
 }
 
 /// The table in force.
@@ -112,7 +133,7 @@ mod tests {
 
     use super::portable::PORTABLE;
     use super::*;
-    use crate::mlkem::ring::{Poly, Q};
+    use crate::mlkem::poly::{Poly, Q};
     use crate::sha3::Shake128;
 
     /// Polynomials at the edges of |x| ≤ `bound`, and random ones below it.

@@ -5,39 +5,14 @@ use core::fmt;
 use rand_core::TryCryptoRng;
 
 use super::encode;
-use super::forms::{PrivateForm, PublicForm};
-use super::params::ParameterSet;
+use super::params::{DecapsulationKey, EncapsulationKey, ParameterSet, PrivateForm, PublicForm};
 use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
 use crate::Bytes;
 use crate::rng;
-use crate::secret::{Secret, filled};
+use crate::secret::{Secret, StackGuard, filled};
 
+mod encoded;
 mod in_workspace;
-
-/// An encapsulation key.
-///
-/// Its coefficients are below q: FIPS 203, §7.2, is checked at import. With feature `alloc`, the first encapsulation works from the
-/// bytes, on the stack alone; the second keeps the matrix and the hash of the key on the heap, for all that follow:
-/// 512·(k² + k) bytes. Clones that are made afterwards share them. [`prepare`](Self::prepare) makes them now. A key that is used
-/// once, and has its bytes elsewhere, is an [`EncapsulationKeyRef`]; one that never keeps anything is a key of
-/// [`Compact`](crate::Compact)`<P>`.
-///
-/// ```
-/// use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem768};
-///
-/// let dk = DecapsulationKey::<MlKem768>::generate()?;
-/// let received = *dk.encapsulation_key().as_bytes();
-///
-/// let ek = EncapsulationKey::<MlKem768>::from_bytes(&received)?;
-/// let (c, shared) = ek.encapsulate()?;
-/// assert_eq!(dk.decapsulate(&c).expose(), shared.expose());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct EncapsulationKey<P: ParameterSet> {
-    pub(super) bytes: P::EncapsulationKeyBytes,
-    pub(super) form: P::Public,
-}
 
 impl<P: ParameterSet> EncapsulationKey<P> {
     /// Checks and copies the bytes.
@@ -51,11 +26,6 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         Ok(Self::from_reduced(*bytes, P::Public::NEW))
     }
 
-    /// The key with these bytes, whose coefficients are below q.
-    pub(super) const fn from_reduced(bytes: P::EncapsulationKeyBytes, form: P::Public) -> Self {
-        Self { bytes, form }
-    }
-
     /// The bytes, t̂ encoded and ρ.
     #[must_use]
     pub const fn as_bytes(&self) -> &P::EncapsulationKeyBytes {
@@ -65,12 +35,6 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// Makes now, and on the heap, what later encapsulations need; without feature `alloc`, and in the compact forms, nothing.
     pub fn prepare(&self) {
         self.form.prepare(&self.bytes);
-    }
-
-    /// What is prepared.
-    #[cfg(feature = "alloc")]
-    pub(super) fn prepared(&self) -> Option<&super::prepared::Prepared> {
-        self.form.prepared()
     }
 
     /// A fresh shared secret, and the ciphertext that carries it, with the operating system's randomness.
@@ -104,7 +68,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
     /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
     #[must_use]
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
-        self.form.encapsulate(&self.bytes, m)
+        returned(|c, shared| self.encapsulate_deterministic_into(m, c, shared))
     }
 
     /// The same, into the caller's memory.
@@ -117,7 +81,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        self.form.encapsulate_into(&self.bytes, m, c, shared);
+        self.form.encapsulate(&self.bytes, m, c, shared);
     }
 }
 
@@ -216,7 +180,7 @@ impl<'a, P: ParameterSet> EncapsulationKeyRef<'a, P> {
     /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal).
     #[must_use]
     pub fn encapsulate_deterministic(&self, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
-        P::Public::encapsulate_once(self.bytes, m)
+        returned(|c, shared| self.encapsulate_deterministic_into(m, c, shared))
     }
 
     /// The same, into the caller's memory, under the conditions of [`EncapsulationKey::encapsulate_deterministic_into`].
@@ -226,7 +190,7 @@ impl<'a, P: ParameterSet> EncapsulationKeyRef<'a, P> {
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        P::Public::encapsulate_once_into(self.bytes, m, c, shared);
+        P::Public::encapsulate_once(self.bytes, m, c, shared);
     }
 }
 
@@ -247,29 +211,14 @@ impl<P: ParameterSet> fmt::Debug for EncapsulationKeyRef<'_, P> {
     }
 }
 
-/// A decapsulation key.
-///
-/// With feature `alloc` it is prepared when it is made: matrix, secrets and hash stand on the heap, wiped when dropped, for all
-/// decapsulations. A resting key has 512·(k² + 2·k) bytes of polynomials and its encapsulation key: 4.9, 8.9 and 13.8 KiB.
-/// Where many keys rest, one of [`Compact`](crate::Compact)`<P>` has 96 bytes, and makes the rest again each time, in less than
-/// 10 KiB of stack; without `alloc` every key does.
-///
-/// ```
-/// use gambeson::Compact;
-/// use gambeson::mlkem::{DecapsulationKey, MlKem1024};
-///
-/// // The seed is what to store: 64 bytes for every parameter set.
-/// let dk = DecapsulationKey::<MlKem1024>::generate()?;
-/// let seed = *dk.seed().expect("it was generated here").expose();
-/// let resting = DecapsulationKey::<Compact<MlKem1024>>::from_seed(&seed);
-/// assert_eq!(size_of_val(&resting), 96);
-///
-/// let (c, shared) = dk.encapsulation_key().encapsulate()?;
-/// assert_eq!(resting.decapsulate(&c).expose(), shared.expose());
-/// # Ok::<(), gambeson::RngError>(())
-/// ```
-pub struct DecapsulationKey<P: ParameterSet> {
-    pub(super) form: P::Private,
+/// A ciphertext and its secret from the door that writes into memory of the caller's.
+#[inline(always)]
+fn returned<C: Bytes>(work: impl FnOnce(&mut C, &mut SharedSecret)) -> (C, SharedSecret) {
+    let (mut c, mut shared) = (C::zeroed(), Secret::new([0; 32]));
+    // Until the secret was taken, which goes through vector registers.
+    let _guard = StackGuard::<0>;
+    work(&mut c, &mut shared);
+    (c, shared.take())
 }
 
 impl<P: ParameterSet> DecapsulationKey<P> {
@@ -351,12 +300,16 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     /// FIPS 203, Algorithm 21 (ML-KEM.Decaps).
     #[must_use]
     pub fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
-        self.form.decapsulate(c)
+        let mut shared = Secret::new([0; 32]);
+        // Until the secret was taken, which goes through vector registers.
+        let _guard = StackGuard::<0>;
+        self.decapsulate_into(c, &mut shared);
+        shared.take()
     }
 
     /// The same, to the caller's `shared`.
     pub fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
-        self.form.decapsulate_into(c, shared);
+        self.form.decapsulate(c, shared);
     }
 }
 

@@ -109,8 +109,8 @@ impl Hashed {
     };
 }
 
-impl Noise for Hashed {
-    fn fill(&self, f: &mut Poly, eta: usize, b: usize) {
+impl Noise for &Hashed {
+    fn fill(&mut self, f: &mut Poly, eta: usize, b: usize) {
         noise_of(f, eta, &self.noise[b]);
     }
 }

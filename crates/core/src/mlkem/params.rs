@@ -1,17 +1,15 @@
-//! The three parameter sets (FIPS 203, §8).
+//! Parameter sets and their keys, which the set selects. Each names the other, so they stand together.
 
 use core::fmt::Debug;
 
 use zeroize::Zeroize;
 
-use super::compact;
-use super::forms::{PrivateForm, PublicForm};
-#[cfg(feature = "alloc")]
-use super::prepared;
-use super::ring::Ntt;
-use super::small::{SmallPoly, WORDS};
+use super::SharedSecret;
+use super::kernels::packed::SmallPoly;
+use super::poly::Ntt;
+use crate::Bytes;
+use crate::secret::Secret;
 use crate::small::{Worked, Zero};
-use crate::{Bytes, Compact, Small};
 
 /// What the algorithms need to know of a parameter set, and users do not.
 pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
@@ -26,16 +24,9 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     /// K elements of T_q.
     type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zero + Zeroize + 'static;
 
-    /// K zeros.
-    fn vector() -> Self::Vector;
-
     /// What encryption with a prepared key reads: Â by rows, then t̂.
     #[cfg(feature = "alloc")]
-    type Elements: AsRef<[Ntt]> + AsMut<[Ntt]>;
-
-    /// K² + K zeros.
-    #[cfg(feature = "alloc")]
-    fn elements() -> Self::Elements;
+    type Elements: AsRef<[Ntt]> + AsMut<[Ntt]> + Zero;
 
     /// Whether the schedule is that of the least memory.
     const SMALL: bool = false;
@@ -45,7 +36,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     type SmallVector: AsMut<[SmallPoly]> + Zero + Zeroize + 'static;
 }
 
-/// A parameter set of ML-KEM: [`MlKem512`], [`MlKem768`] or [`MlKem1024`].
+/// A parameter set of ML-KEM: [`MlKem512`](super::MlKem512), [`MlKem768`](super::MlKem768) or [`MlKem1024`](super::MlKem1024).
 pub trait ParameterSet: Sealed {
     /// The name in the standard, such as `ML-KEM-768`.
     const NAME: &'static str;
@@ -63,109 +54,140 @@ pub trait ParameterSet: Sealed {
     type Private: PrivateForm<Self>;
 }
 
-/// A parameter set whose keys are prepared on the heap: [`MlKem512`], [`MlKem768`] or [`MlKem1024`] with feature `alloc`.
+/// An encapsulation key.
+///
+/// Its coefficients are below q: FIPS 203, §7.2, is checked at import. With feature `alloc`, the first encapsulation works from the
+/// bytes, on the stack alone; the second keeps the matrix and the hash of the key on the heap, for all that follow:
+/// 512·(k² + k) bytes. Clones that are made afterwards share them. [`prepare`](Self::prepare) makes them now. A key that is used
+/// once, and has its bytes elsewhere, is an [`EncapsulationKeyRef`](super::EncapsulationKeyRef); one that never keeps anything is a key of
+/// [`Compact`](crate::Compact)`<P>`.
+///
+/// ```
+/// use gambeson::mlkem::{DecapsulationKey, EncapsulationKey, MlKem768};
+///
+/// let dk = DecapsulationKey::<MlKem768>::generate()?;
+/// let received = *dk.encapsulation_key().as_bytes();
+///
+/// let ek = EncapsulationKey::<MlKem768>::from_bytes(&received)?;
+/// let (c, shared) = ek.encapsulate()?;
+/// assert_eq!(dk.decapsulate(&c).expose(), shared.expose());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct EncapsulationKey<P: ParameterSet> {
+    pub(super) bytes: P::EncapsulationKeyBytes,
+    pub(super) form: P::Public,
+}
+
+impl<P: ParameterSet> EncapsulationKey<P> {
+    /// The key with these bytes, whose coefficients are below q.
+    pub(super) const fn from_reduced(bytes: P::EncapsulationKeyBytes, form: P::Public) -> Self {
+        Self { bytes, form }
+    }
+}
+
+/// A decapsulation key.
+///
+/// With feature `alloc` it is prepared when it is made: matrix, secrets and hash stand on the heap, wiped when dropped, for all
+/// decapsulations. A resting key has 512·(k² + 2·k) bytes of polynomials and its encapsulation key: 4.9, 8.9 and 13.8 KiB.
+/// Where many keys rest, one of [`Compact`](crate::Compact)`<P>` has 96 bytes, and makes the rest again each time, in less than
+/// 10 KiB of stack; without `alloc` every key does.
+///
+/// ```
+/// use gambeson::Compact;
+/// use gambeson::mlkem::{DecapsulationKey, MlKem1024};
+///
+/// // The seed is what to store: 64 bytes for every parameter set.
+/// let dk = DecapsulationKey::<MlKem1024>::generate()?;
+/// let seed = *dk.seed().expect("it was generated here").expose();
+/// let resting = DecapsulationKey::<Compact<MlKem1024>>::from_seed(&seed);
+/// assert_eq!(size_of_val(&resting), 96);
+///
+/// let (c, shared) = dk.encapsulation_key().encapsulate()?;
+/// assert_eq!(resting.decapsulate(&c).expose(), shared.expose());
+/// # Ok::<(), gambeson::RngError>(())
+/// ```
+pub struct DecapsulationKey<P: ParameterSet> {
+    pub(super) form: P::Private,
+}
+
 #[cfg(feature = "alloc")]
-pub trait PreparedSet: ParameterSet<Public = prepared::Public, Private = prepared::Private<Self>> {}
-
-macro_rules! parameter_set {
-    ($name:ident, $text:literal, k: $k:literal, eta1: $eta1:literal, du: $du:literal, dv: $dv:literal,
-     ek: $ek:literal, dk: $dk:literal, c: $c:literal, spill: $spill:literal, $level:literal) => {
-        #[doc = concat!($text, ": security category ", $level, " (FIPS 203, Tables 2 and 3).")]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-        pub struct $name;
-
-        impl Sealed for $name {
-            const K: usize = $k;
-            const ETA1: usize = $eta1;
-            const DU: usize = $du;
-            const DV: usize = $dv;
-            type Vector = [Ntt; $k];
-            type Spill = [u8; $spill];
-            type SmallVector = [SmallPoly; $k];
-
-            fn vector() -> [Ntt; $k] {
-                [const { Ntt::ZERO }; $k]
-            }
-
-            #[cfg(feature = "alloc")]
-            type Elements = [Ntt; $k * $k + $k];
-
-            #[cfg(feature = "alloc")]
-            fn elements() -> Self::Elements {
-                [const { Ntt::ZERO }; $k * $k + $k]
-            }
-        }
-
-        impl Worked for $name {
-            type Words = [u64; WORDS];
-        }
-
-        impl ParameterSet for $name {
-            const NAME: &'static str = $text;
-            type EncapsulationKeyBytes = [u8; $ek];
-            type Ciphertext = [u8; $c];
-            type DecapsulationKeyBytes = [u8; $dk];
-            #[cfg(feature = "alloc")]
-            type Public = prepared::Public;
-            #[cfg(feature = "alloc")]
-            type Private = prepared::Private<Self>;
-            #[cfg(not(feature = "alloc"))]
-            type Public = compact::Public;
-            #[cfg(not(feature = "alloc"))]
-            type Private = compact::Private<Self>;
-        }
-
-        #[cfg(feature = "alloc")]
-        impl PreparedSet for $name {}
-
-        const _: () = assert!($ek == 384 * $k + 32);
-        const _: () = assert!($dk == 768 * $k + 96);
-        const _: () = assert!($c == 32 * ($du * $k + $dv));
-        const _: () = assert!($c + $spill >= 384 * $k);
-    };
+/// What an encapsulation key has ready.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    Bytes(&'a [u8]),
+    /// Â by rows, then t̂; and H(ek).
+    Prepared {
+        elements: &'a [Ntt],
+        h: &'a [u8; 32],
+    },
 }
 
-parameter_set!(MlKem512, "ML-KEM-512", k: 2, eta1: 3, du: 10, dv: 4, ek: 800, dk: 1632, c: 768, spill: 0, "1");
-parameter_set!(MlKem768, "ML-KEM-768", k: 3, eta1: 2, du: 10, dv: 4, ek: 1184, dk: 2400, c: 1088, spill: 72, "3");
-parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568, dk: 3168, c: 1568, spill: 0, "5");
-
-/// The set of `P` in another form of keys.
-macro_rules! form {
-    ($form:ident, small: $small:literal) => {
-        impl<P: ParameterSet> Sealed for $form<P> {
-            const K: usize = P::K;
-            const ETA1: usize = P::ETA1;
-            const DU: usize = P::DU;
-            const DV: usize = P::DV;
-            const SMALL: bool = $small;
-            type Vector = P::Vector;
-            type Spill = P::Spill;
-            type SmallVector = P::SmallVector;
-
-            fn vector() -> Self::Vector {
-                P::vector()
-            }
-
-            #[cfg(feature = "alloc")]
-            type Elements = P::Elements;
-
-            #[cfg(feature = "alloc")]
-            fn elements() -> Self::Elements {
-                P::elements()
-            }
-        }
-
-        /// The same keys, ciphertexts and secrets.
-        impl<P: ParameterSet> ParameterSet for $form<P> {
-            const NAME: &'static str = P::NAME;
-            type EncapsulationKeyBytes = P::EncapsulationKeyBytes;
-            type Ciphertext = P::Ciphertext;
-            type DecapsulationKeyBytes = P::DecapsulationKeyBytes;
-            type Public = compact::Public;
-            type Private = compact::Private<Self>;
-        }
-    };
+/// What decapsulation reads of a key beside ŝ.
+#[cfg(feature = "alloc")]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'a> {
+    pub source: Source<'a>,
+    /// H(ek), as the key has it.
+    pub h: &'a [u8; 32],
+    /// What the rejection secret is made of.
+    pub z: &'a [u8; 32],
 }
 
-form!(Compact, small: false);
-form!(Small, small: true);
+/// What an encapsulation key holds beside its bytes.
+pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
+    /// The form of a key that was not used yet.
+    const NEW: Self;
+
+    /// The shared secret of `m` for the key `ek`, which is used once, and the ciphertext.
+    fn encapsulate_once(
+        ek: &P::EncapsulationKeyBytes,
+        m: &[u8; 32],
+        c: &mut P::Ciphertext,
+        shared: &mut SharedSecret,
+    );
+
+    /// The same for the key `ek`, whose form this is.
+    fn encapsulate(
+        &self,
+        ek: &P::EncapsulationKeyBytes,
+        m: &[u8; 32],
+        c: &mut P::Ciphertext,
+        shared: &mut SharedSecret,
+    ) {
+        Self::encapsulate_once(ek, m, c, shared);
+    }
+
+    /// Makes now what later operations with the key `ek` need.
+    fn prepare(&self, _ek: &P::EncapsulationKeyBytes) {}
+
+    /// What the key `ek` has ready.
+    #[cfg(feature = "alloc")]
+    fn source<'a>(&'a self, ek: &'a P::EncapsulationKeyBytes) -> Source<'a> {
+        Source::Bytes(ek.as_ref())
+    }
+}
+
+/// A decapsulation key.
+pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
+    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
+    fn empty() -> Self;
+
+    /// Becomes the key of the seed d ‖ z.
+    fn fill(&mut self, seed: &[u8; 64]);
+
+    /// The same, and its encapsulation key to `ek`.
+    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes);
+
+    /// The seed d ‖ z, unless the key was imported without it.
+    fn seed(&self) -> Option<&Secret<[u8; 64]>>;
+
+    /// The bytes of the encapsulation key.
+    fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes);
+
+    /// The encapsulation key, with what is prepared of it.
+    fn encapsulation_key(&self) -> EncapsulationKey<P>;
+
+    /// The shared secret that `c` carries.
+    fn decapsulate(&self, c: &P::Ciphertext, shared: &mut SharedSecret);
+}

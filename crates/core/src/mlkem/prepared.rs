@@ -7,20 +7,27 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::compact::{self, scrubbed};
+use super::compact;
+use super::depth::scrubbed;
 use super::encode::{self, Writer};
-use super::encoded::DecapsulationKeyRef;
-use super::forms::{PrivateForm, PublicForm};
-use super::kem::{Elements, decaps_hashed, encaps_hashed};
+use super::encoded::{DecapsulationKeyRef, check};
 use super::lanes::{Chain, Hashed, Operation, run_by_rows};
-use super::params::{ParameterSet, PreparedSet};
-use super::pke::{self, DecryptionKey, decrypt};
+use super::operations::{Decapsulation, Encapsulation, decode_t, one, rho};
+use super::params::{
+    DecapsulationKey, EncapsulationKey, ParameterSet, Parts, PrivateForm, PublicForm, Source,
+};
+use super::pke::{self, DecryptionKey};
 use super::ring::Ntt;
-use super::{DecapsulationKey, DecapsulationKeyError, EncapsulationKey, SharedSecret, kem, serial};
+use super::{DecapsulationKeyError, SharedSecret, kem, serial};
 use crate::Bytes;
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
+use crate::small::Zero;
+
+/// A parameter set whose keys are prepared on the heap: [`MlKem512`](super::MlKem512), [`MlKem768`](super::MlKem768) or
+/// [`MlKem1024`](super::MlKem1024) with feature `alloc`.
+pub trait PreparedSet: ParameterSet<Public = Public, Private = Private<Self>> {}
 
 /// The stack that the work behind a door of a prepared key uses at most, batches of states included.
 const DEPTH: usize = 8 * 1024;
@@ -38,41 +45,16 @@ impl Prepared {
     /// Not inlined: its frame is no part of that of later operations.
     #[inline(never)]
     fn new<P: ParameterSet>(ek: &[u8]) -> Self {
-        let mut elements = elements::<P>();
+        let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
         let mut hashed = Hashed::ZERO;
         Operation::new(&mut hashed).h(Chain::h(ek)).matrix::<P>(rho(ek), &mut elements).run();
         decode_t::<P>(&mut elements, ek);
         Self { elements, h: hashed.hash }
     }
 
-    /// Â by rows, then t̂.
-    pub(super) fn elements(&self) -> &[Ntt] {
-        &self.elements
+    const fn source(&self) -> Source<'_> {
+        Source::Prepared { elements: &self.elements, h: &self.h }
     }
-
-    /// H(ek).
-    pub(super) const fn h(&self) -> &[u8; 32] {
-        &self.h
-    }
-
-    /// The shared secret of `m`, and the ciphertext that carries it.
-    fn encapsulate<P: ParameterSet>(&self, m: &[u8; 32], c: &mut P::Ciphertext, shared: &mut SharedSecret) {
-        if INTERLEAVED {
-            let Self { elements, h } = self;
-            return scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(
-                || {
-                    serial::encapsulate::<P>(elements, h, m, c.as_mut(), shared.expose_mut());
-                },
-            );
-        }
-        let _guard = StackGuard::<DEPTH>;
-        encapsulate::<P>(self, m, c.as_mut(), shared.expose_mut());
-    }
-}
-
-/// Â by rows and t̂, still to be made.
-fn elements<P: ParameterSet>() -> Box<[Ntt]> {
-    vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice()
 }
 
 /// An encapsulation key prepares itself at its second use.
@@ -82,101 +64,50 @@ pub struct Public(AtSecondUse<Prepared>);
 impl<P: ParameterSet> PublicForm<P> for Public {
     const NEW: Self = Self(AtSecondUse::NEW);
 
-    fn encapsulate_once(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
-        if INTERLEAVED {
-            return <compact::Public as PublicForm<P>>::encapsulate_once(ek, m);
-        }
-        let mut c = P::Ciphertext::zeroed();
-        let mut shared = Secret::new([0; 32]);
-        let mut elements = P::elements();
-        // Until the secret was taken, which goes through vector registers.
-        let _guard = StackGuard::<DEPTH>;
-        encapsulate_encoded::<P>(ek.as_ref(), elements.as_mut(), m, c.as_mut(), shared.expose_mut());
-        (c, shared.take())
-    }
-
-    fn encapsulate_once_into(
+    fn encapsulate_once(
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
         if INTERLEAVED {
-            return <compact::Public as PublicForm<P>>::encapsulate_once_into(ek, m, c, shared);
+            return <compact::Public as PublicForm<P>>::encapsulate_once(ek, m, c, shared);
         }
-        let mut elements = P::elements();
+        let mut elements = P::Elements::ZERO;
         let _guard = StackGuard::<DEPTH>;
-        encapsulate_encoded::<P>(ek.as_ref(), elements.as_mut(), m, c.as_mut(), shared.expose_mut());
+        let (source, shared) = (Source::Bytes(ek.as_ref()), shared.expose_mut());
+        one(Encapsulation::<P> { source, m, c, shared }, elements.as_mut());
     }
 
-    fn encapsulate(&self, ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
-        let Some(prepared) = self.0.at_second_use(|| Prepared::new::<P>(ek.as_ref())) else {
-            return <Self as PublicForm<P>>::encapsulate_once(ek, m);
-        };
-        let mut c = P::Ciphertext::zeroed();
-        let mut shared = Secret::new([0; 32]);
-        // Until the secret was taken, which goes through vector registers.
-        let _guard = StackGuard::<0>;
-        prepared.encapsulate::<P>(m, &mut c, &mut shared);
-        (c, shared.take())
-    }
-
-    fn encapsulate_into(
+    fn encapsulate(
         &self,
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        match self.0.at_second_use(|| Prepared::new::<P>(ek.as_ref())) {
-            None => <Self as PublicForm<P>>::encapsulate_once_into(ek, m, c, shared),
-            Some(prepared) => prepared.encapsulate::<P>(m, c, shared),
+        let Some(prepared) = self.0.at_second_use(|| Prepared::new::<P>(ek.as_ref())) else {
+            return <Self as PublicForm<P>>::encapsulate_once(ek, m, c, shared);
+        };
+        if INTERLEAVED {
+            let Prepared { elements, h } = prepared;
+            return scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(
+                || {
+                    serial::encapsulate::<P>(elements, h, m, c.as_mut(), shared.expose_mut());
+                },
+            );
         }
+        let _guard = StackGuard::<DEPTH>;
+        let (source, shared) = (prepared.source(), shared.expose_mut());
+        one(Encapsulation::<P> { source, m, c, shared }, &mut []);
     }
 
     fn prepare(&self, ek: &P::EncapsulationKeyBytes) {
         self.0.now(|| Prepared::new::<P>(ek.as_ref()));
     }
 
-    fn prepared(&self) -> Option<&Prepared> {
-        self.0.get()
-    }
-}
-
-#[inline(never)]
-fn encapsulate<P: ParameterSet>(key: &Prepared, m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {
-    let mut hashed = Hashed::ZERO;
-    hashed.m = *m;
-    Operation::new(&mut hashed).secrets::<P>(Some(&key.h)).run();
-    encaps_hashed::<P>(&key.elements, &hashed, c, shared);
-}
-
-/// The same from the bytes of a key, which is not kept.
-#[inline(never)]
-fn encapsulate_encoded<P: ParameterSet>(
-    ek: &[u8],
-    elements: &mut [Ntt],
-    m: &[u8; 32],
-    c: &mut [u8],
-    shared: &mut [u8; 32],
-) {
-    let mut hashed = Hashed::ZERO;
-    hashed.m = *m;
-    let h = Operation::new(&mut hashed).h(Chain::h(ek));
-    h.matrix::<P>(rho(ek), elements).secrets::<P>(None).run();
-    decode_t::<P>(elements, ek);
-    encaps_hashed::<P>(elements, &hashed, c, shared);
-}
-
-/// ρ, with which the bytes of a key end.
-pub(super) fn rho(ek: &[u8]) -> &[u8; 32] {
-    ek.last_chunk().expect("a key ends with ρ")
-}
-
-/// t̂, from the bytes of a key.
-pub(super) fn decode_t<P: ParameterSet>(elements: &mut [Ntt], ek: &[u8]) {
-    for (j, t) in elements[P::K * P::K..].iter_mut().enumerate() {
-        encode::decode(t, ek, j);
+    fn source<'a>(&'a self, ek: &'a P::EncapsulationKeyBytes) -> Source<'a> {
+        self.0.get().map_or(Source::Bytes(ek.as_ref()), Prepared::source)
     }
 }
 
@@ -191,21 +122,13 @@ pub struct Private<P: PreparedSet> {
 
 impl<P: PreparedSet> Private<P> {
     fn prepared(&self) -> &Prepared {
-        self.ek.prepared().expect("it was made with the key")
+        self.ek.form.0.get().expect("it was made with the key")
     }
 
-    /// Â by rows, then t̂.
-    pub(super) fn elements(&self) -> &[Ntt] {
-        &self.prepared().elements
-    }
-
-    /// H(ek).
-    pub(super) fn h(&self) -> &[u8; 32] {
-        &self.prepared().h
-    }
-
-    pub(super) const fn z(&self) -> &[u8; 32] {
-        self.z.expose()
+    /// What decapsulation reads beside ŝ.
+    pub(super) fn parts(&self) -> Parts<'_> {
+        let prepared = self.prepared();
+        Parts { source: prepared.source(), h: &prepared.h, z: self.z.expose() }
     }
 
     #[cfg(test)]
@@ -248,15 +171,7 @@ impl<P: PreparedSet> PrivateForm<P> for Private<P> {
         (*self.ek).clone()
     }
 
-    fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
-        let mut shared = Secret::new([0; 32]);
-        // Until the secret was taken, which goes through vector registers.
-        let _guard = StackGuard::<0>;
-        self.decapsulate_into(c, &mut shared);
-        shared.take()
-    }
-
-    fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
+    fn decapsulate(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
         if INTERLEAVED {
             let Prepared { elements, h } = self.prepared();
             let (s, z) = (self.s.expose(), self.z.expose());
@@ -267,7 +182,11 @@ impl<P: PreparedSet> PrivateForm<P> for Private<P> {
             );
         }
         let _guard = StackGuard::<DEPTH>;
-        decapsulate(self, c.as_ref(), shared.expose_mut());
+        let shared = shared.expose_mut();
+        one(
+            Decapsulation::<P, _> { key: self, parts: self.parts(), c, shared, verdict: &mut Ok(()) },
+            &mut [],
+        );
     }
 }
 
@@ -309,11 +228,13 @@ impl<P: ParameterSet> DecapsulationKey<P> {
         c: &P::Ciphertext,
     ) -> Result<SharedSecret, DecapsulationKeyError> {
         let key = DecapsulationKeyRef::<P>::parse(bytes)?;
-        let mut shared = Secret::new([0; 32]);
-        let mut elements = P::elements();
+        let (mut shared, mut verdict) = (Secret::new([0; 32]), Ok(()));
+        let mut elements = P::Elements::ZERO;
         let _guard = StackGuard::<DEPTH>;
-        decapsulate_encoded(&key, elements.as_mut(), c.as_ref(), shared.expose_mut())?;
-        Ok(shared.take())
+        let (key, out) = (&key, shared.expose_mut());
+        let parts = key.parts();
+        one(Decapsulation::<P, _> { key, parts, c, shared: out, verdict: &mut verdict }, elements.as_mut());
+        verdict.map(|()| shared.take())
     }
 
     /// Both keys of the seed d ‖ z in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z, at once: for keys that are stored, and used
@@ -335,7 +256,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     ///
     /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal).
     pub fn encoded_from_seed(seed: &[u8; 64], bytes: &mut P::DecapsulationKeyBytes) {
-        let mut elements = P::elements();
+        let mut elements = P::Elements::ZERO;
         // ŝ is on the stack, too.
         let _guard = StackGuard::<{ 8 * 1024 + 640 }>;
         generate_encoded::<P>(seed, elements.as_mut(), bytes.as_mut());
@@ -345,7 +266,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), into the heap.
 #[inline(never)]
 fn fill<P: PreparedSet>(key: &mut Private<P>, seed: &[u8; 64]) {
-    let mut elements = elements::<P>();
+    let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
     let h = generate::<P>(seed, &mut elements, key.s.expose_mut(), key.ek.bytes.as_mut());
     decode_t::<P>(&mut elements, key.ek.bytes.as_ref());
     key.ek.form.0.now(|| Prepared { elements, h });
@@ -358,7 +279,7 @@ fn generate_encoded<P: ParameterSet>(seed: &[u8; 64], elements: &mut [Ntt], byte
     let (encoded, rest) = bytes.split_at_mut(384 * P::K);
     let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
     let (h, z) = rest.split_at_mut(32);
-    let mut s = Secret::new(P::vector());
+    let mut s = Secret::new(P::Vector::ZERO);
     h.copy_from_slice(&generate::<P>(seed, elements, s.expose_mut().as_mut(), ek));
     z.copy_from_slice(&seed[32..]);
     let mut writer = Writer(encoded);
@@ -394,15 +315,16 @@ pub(super) fn generate_behind_g<P: ParameterSet>(
     // Nothing is kept of t̂ here, whose room is where its rows are made.
     let (a, room) = elements.split_at_mut(P::K * P::K);
     let operation = Operation::new(&mut hashed).matrix::<P>(rho, a).noise::<P>(sigma);
-    let h = run_by_rows(operation, ek, &mut |i, a, noise, ek| {
+    let h = run_by_rows(operation, ek, &mut |i, a, mut noise, ek| {
         if i == 0 {
             for (j, s) in s.iter_mut().enumerate() {
-                pke::secret::<P>(s, noise, j);
+                pke::secret::<P>(s, &mut noise, j);
             }
         }
         let [t, e, ..] = room else { unreachable!("there are two rows or more") };
         let bytes = &mut ek[384 * i..384 * (i + 1)];
-        pke::key_gen_row::<P>(&Elements(a), i, s, noise, [t, e], &mut Writer(bytes));
+        let multiply_add = |t: &mut Ntt| t.add_inner_product(&a[i * P::K..][..P::K], 1, s);
+        pke::key_gen_row::<P>(i, multiply_add, &mut noise, [t, e], &mut Writer(bytes));
         declassify(bytes); // public: the encapsulation key is published
     });
     room[..2].iter_mut().for_each(Zeroize::zeroize);
@@ -417,7 +339,7 @@ fn export<P: PreparedSet>(key: &Private<P>, bytes: &mut [u8]) {
     let mut writer = Writer(s);
     key.s.expose().iter().for_each(|s| encode::put(&mut writer, s));
     ek.copy_from_slice(key.ek.as_bytes().as_ref());
-    h.copy_from_slice(key.h());
+    h.copy_from_slice(&key.prepared().h);
     z.copy_from_slice(key.z.expose());
 }
 
@@ -427,7 +349,7 @@ fn import<P: PreparedSet>(bytes: &[u8]) -> Result<DecapsulationKey<P>, Decapsula
     let encoded = DecapsulationKeyRef::<P>::parse(bytes)?;
     // Preparation hashes the key anyway, so the hash is compared after it.
     let prepared = Prepared::new::<P>(encoded.ek());
-    encoded.check(&prepared.h)?;
+    check::<P>(encoded.ek(), encoded.h(), &prepared.h)?;
     let ek = P::EncapsulationKeyBytes::try_from(encoded.ek()).expect("the length is the set's");
     let ek: Box<EncapsulationKey<P>> = Box::new(EncapsulationKey::from_reduced(ek, Public(AtSecondUse::NEW)));
     ek.form.0.now(|| prepared);
@@ -436,33 +358,6 @@ fn import<P: PreparedSet>(bytes: &[u8]) -> Result<DecapsulationKey<P>, Decapsula
         encode::decode(s, encoded.s(), j);
     }
     Ok(DecapsulationKey { form: Private { ek, s, z: Secret::new(*encoded.z()), seed: None } })
-}
-
-#[inline(never)]
-fn decapsulate_encoded<P: ParameterSet>(
-    key: &DecapsulationKeyRef<'_, P>,
-    elements: &mut [Ntt],
-    c: &[u8],
-    shared: &mut [u8; 32],
-) -> Result<(), DecapsulationKeyError> {
-    let ek = key.ek();
-    let mut hashed = Hashed::ZERO;
-    decrypt::<P>(key, c, &mut hashed.m);
-    let chains = Operation::new(&mut hashed).h(Chain::h(ek)).j(key.z(), c);
-    chains.matrix::<P>(rho(ek), elements).secrets::<P>(Some(key.h())).run();
-    key.check(&hashed.hash)?;
-    decode_t::<P>(elements, ek);
-    decaps_hashed::<P>(elements, &hashed, c, shared);
-    Ok(())
-}
-
-#[inline(never)]
-fn decapsulate<P: PreparedSet>(key: &Private<P>, c: &[u8], shared: &mut [u8; 32]) {
-    let prepared = key.prepared();
-    let mut hashed = Hashed::ZERO;
-    decrypt::<P>(key, c, &mut hashed.m);
-    Operation::new(&mut hashed).j(key.z.expose(), c).secrets::<P>(Some(&prepared.h)).run();
-    decaps_hashed::<P>(&prepared.elements, &hashed, c, shared);
 }
 
 impl<P: PreparedSet> DecryptionKey for Private<P> {

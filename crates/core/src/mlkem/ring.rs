@@ -1,32 +1,13 @@
-//! R_q = Z_q\[X\]/(X^256 + 1) and its transform T_q (FIPS 203, §2.3, §2.4 and §4.3).
-
-use zeroize::Zeroize;
+//! Arithmetic in R_q = Z_q\[X\]/(X^256 + 1) and T_q (FIPS 203, §2.4 and §4.3), with the kernels in force.
 
 use super::kernels::active;
-use crate::secret::{clear, wipe};
-use crate::small::Zero;
-
-/// The modulus q (FIPS 203, §2.3).
-pub(crate) const Q: i16 = 3329;
-
-/// 256 integers that stand for residues modulo q; each kernel states their range.
-pub(crate) type Coefficients = [i16; 256];
-
-/// An element of R_q by its coefficients; aligned for kernels that take two at once.
-#[derive(Clone, Debug)]
-#[repr(C, align(4))]
-pub struct Poly(pub(crate) Coefficients);
-
-/// An element of T_q, in the order of the standard.
-///
-/// It wraps the polynomial in whose memory it was made: transforms work in place.
-#[derive(Clone, Debug)]
-#[repr(transparent)]
-pub struct Ntt(pub(crate) Poly);
+#[cfg(feature = "alloc")]
+use super::kernels::loops;
+pub(crate) use super::poly::{Ntt, Poly};
+#[cfg(feature = "alloc")]
+use crate::sha3::INTERLEAVED;
 
 impl Poly {
-    pub(crate) const ZERO: Self = Self([0; 256]);
-
     /// |self| and |other| < 8q in sum.
     pub(crate) fn add(&mut self, other: &Self) {
         (active().add)(&mut self.0, &other.0);
@@ -39,8 +20,6 @@ impl Poly {
 }
 
 impl Ntt {
-    pub(crate) const ZERO: Self = Self(Poly::ZERO);
-
     /// Fills the memory with an element of R_q, |coefficient| ≤ q, and transforms it.
     ///
     /// FIPS 203, Algorithm 9 (NTT). |coefficient| ≤ q/2 + 1 on return.
@@ -71,6 +50,28 @@ impl Ntt {
         (active().inner_product)(&mut self.0.0, a, stride, b);
     }
 
+    /// The element of R_q of such a product, in place of what was here. The elements of `b` were transformed as factors.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn product_in_r_q(&mut self, a: &[Self], stride: usize, b: &[Self]) -> &mut Poly {
+        if INTERLEAVED {
+            loops::row(self, a, stride, b);
+            loops::inverse_of_row(&mut self.0.0);
+            return &mut self.0;
+        }
+        self.clear();
+        self.add_inner_product(a, stride, b);
+        self.inverse()
+    }
+
+    /// [`transform`](Self::transform) of what only multiplies reduced coefficients.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn transform_factor(&mut self, fill: impl FnOnce(&mut Poly)) {
+        fill(&mut self.0);
+        if INTERLEAVED { loops::ntt_of_factor(&mut self.0.0) } else { (active().ntt)(&mut self.0.0) }
+    }
+
     /// If a kernel does it at once: makes ŷ in its place Âᵀ ∘ ŷ, and this t̂ᵀ ∘ ŷ, times R^-1, of Â by rows, then t̂.
     /// |coefficient| ≤ q on entry, < q on return.
     #[cfg(feature = "alloc")]
@@ -90,29 +91,7 @@ impl Ntt {
         (active().reduce)(&mut self.0.0);
     }
 
-    pub(crate) fn clear(&mut self) {
-        clear(&mut self.0.0);
-    }
-
     pub(crate) fn add(&mut self, other: &Self) {
         self.0.add(&other.0);
-    }
-}
-
-// SAFETY: an array of integers.
-#[allow(unsafe_code)]
-unsafe impl Zero for Ntt {
-    const ZERO: Self = Self::ZERO;
-}
-
-impl Zeroize for Poly {
-    fn zeroize(&mut self) {
-        wipe(&mut self.0);
-    }
-}
-
-impl Zeroize for Ntt {
-    fn zeroize(&mut self) {
-        self.0.zeroize();
     }
 }

@@ -30,7 +30,7 @@ use kem::{
 };
 use rand_core::{CryptoRng, TryCryptoRng};
 
-use super::params::PreparedSet;
+use super::PreparedSet;
 use super::{DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024};
 
 /// ML-KEM as a [`Kem`].

@@ -2,11 +2,10 @@
 
 use super::kernels::active;
 use super::ring::{Ntt, Poly};
-#[cfg(feature = "alloc")]
-use crate::sha3::State;
-#[cfg(feature = "alloc")]
-use crate::sha3::squeezed;
+use crate::secret::Secret;
 use crate::sha3::{Shake128, Shake256};
+#[cfg(feature = "alloc")]
+use crate::sha3::{State, squeezed};
 
 /// Â\[i, j\] of the matrix that ρ stands for.
 ///
@@ -29,10 +28,27 @@ pub(super) fn reject_vartime(a: &mut [i16], state: &State) -> usize {
     squeezed::<{ Shake128::RATE }>(state, |block| (active().reject_vartime)(a, block))
 }
 
+/// The noise of u and v, the same in every set (FIPS 203, Table 2).
+pub(super) const ETA2: usize = 2;
+
 /// PRF_η(s, b) made into noise, one polynomial after another in any order.
 pub(super) trait Noise {
     /// The polynomial of place `b`: |coefficient| ≤ η.
-    fn fill(&self, f: &mut Poly, eta: usize, b: usize);
+    fn fill(&mut self, f: &mut Poly, eta: usize, b: usize);
+
+    /// Adds that of place `b` for η2.
+    fn add(&mut self, f: &mut Poly, b: usize) {
+        let mut e = Secret::new(Poly::ZERO);
+        self.fill(e.expose_mut(), ETA2, b);
+        f.add(e.expose());
+    }
+
+    /// Adds Decompress_1 of the message, which stands beside the noise of v.
+    fn add_message(f: &mut Poly, m: &[u8; 32]) {
+        let mut mu = Secret::new(Poly::ZERO);
+        (active().decompress)(&mut mu.expose_mut().0, m);
+        f.add(mu.expose());
+    }
 }
 
 /// Each polynomial hashed when it is asked for: the least memory.
@@ -41,7 +57,7 @@ pub(super) struct Prf<'a>(pub &'a [u8; 32]);
 impl Noise for Prf<'_> {
     /// FIPS 203, Algorithm 8 (SamplePolyCBD) of PRF_η(s, b) (§4.1, (4.3)).
     #[inline(never)]
-    fn fill(&self, f: &mut Poly, eta: usize, b: usize) {
+    fn fill(&mut self, f: &mut Poly, eta: usize, b: usize) {
         let mut bytes = [0; 192];
         let mut prf = Shake256::new().update(self.0).update(&[b as u8]).finalize_xof();
         if eta == 3 {

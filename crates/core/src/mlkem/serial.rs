@@ -3,23 +3,16 @@
 //! Where states are permuted side by side, [`lanes`](super::lanes) hashes all noise of an operation before it is used. Here each polynomial
 //! of noise is made of the lanes of its state, where it is wanted; ŷ is the only vector on the stack.
 
+use super::encode::CompressedComparer;
+use super::kernels::loops::{self, compress, decompress, subtract_from_decompressed};
 use super::lanes::Chain;
 use super::params::ParameterSet;
+use super::pke::{Prepared, decrypt, encrypt};
 use super::ring::{Ntt, Poly};
-use super::small::compare;
-use super::small::loops::{
-    add_decompressed, compress, decompress, ntt_of_factor, subtract_from_decompressed,
-};
+use super::sample::Noise;
 use crate::secret::{Secret, clear, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256, State, absorb, from_word, permute_sponge, squeeze};
 use crate::small::{Memory, Stack};
-
-#[cfg(any(not(gambeson_dsp), test))]
-mod portable;
-#[cfg(gambeson_dsp)]
-use super::kernels::armv7em as loops;
-#[cfg(not(gambeson_dsp))]
-use portable as loops;
 
 /// How deep the operations go with each K, and some to spare. The doors scrub the stack as far, so that nothing here is wiped besides.
 pub(super) const DEPTH: [usize; 3] = [2560, 2944, 3456];
@@ -40,16 +33,19 @@ pub(super) fn encapsulate<P: ParameterSet>(
     let (c_u, c_v) = c.split_at_mut(32 * P::DU * P::K);
     let mut rows = c_u.chunks_exact_mut(32 * P::DU);
     Stack.lend(|(y, u): &mut (P::Vector, Ntt), _| {
-        encrypt::<P>(elements, m, &mut hasher, y.as_mut(), u, |f| match rows.next() {
-            Some(row) => compress(&f.0, P::DU, row.as_chunks_mut().0),
-            None => compress(&f.0, P::DV, c_v.as_chunks_mut().0),
+        encrypt::<P, _>(&mut Prepared::new(elements, y.as_mut(), u), m, &mut hasher, |f, d| {
+            if d == P::DV {
+                compress(&f.0, d, c_v.as_chunks_mut().0);
+            } else if let Some(row) = rows.next() {
+                compress(&f.0, d, row.as_chunks_mut().0);
+            }
         });
     });
 }
 
 /// The shared secret of `c`, or the rejection secret; ŝ and z beside what encapsulation takes of a key.
 ///
-/// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal), on Algorithm 15 (K-PKE.Decrypt).
+/// FIPS 203, Algorithm 18 (ML-KEM.Decaps_internal).
 #[inline(never)]
 pub(super) fn decapsulate<P: ParameterSet>(
     elements: &[Ntt],
@@ -62,61 +58,25 @@ pub(super) fn decapsulate<P: ParameterSet>(
     let mut hasher = Hasher { state: State::new(), r: [0; 4] };
     let mut bytes = Secret::new([0; 32]);
     let m = bytes.expose_mut();
-    let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
-    let mut different = 0;
+    let mut comparer = CompressedComparer::new::<P>(c);
     Stack.lend(|(y, u): &mut (P::Vector, Ntt), _| {
         let y = y.as_mut();
-        for (u_hat, row) in y.iter_mut().zip(c_u.chunks_exact(32 * P::DU)) {
-            decompress(&mut u_hat.0.0, P::DU, row.as_chunks().0);
-            ntt_of_factor(&mut u_hat.0.0);
-        }
-        loops::row(u, s, 1, y);
-        loops::inverse_of_row(&mut u.0.0);
-        subtract_from_decompressed(&mut u.0.0, P::DV, c_v.as_chunks().0);
-        compress(&u.0.0, 1, m.as_chunks_mut().0);
-
-        hasher.g(m, h, shared);
-        let mut rows = c_u.chunks_exact(32 * P::DU);
-        encrypt::<P>(elements, m, &mut hasher, y, u, |f| {
-            different |= match rows.next() {
-                Some(row) => compare(f, P::DU, row),
-                None => compare(f, P::DV, c_v),
-            };
+        let decompressed = |(y, _): &mut (&mut [Ntt], _), j: usize, row: &[u8]| {
+            y[j].transform_factor(|u| decompress(&mut u.0, P::DU, row.as_chunks().0));
+        };
+        decrypt::<P, _>((&mut *y, &mut *u), c, m, decompressed, |(y, w), d, c_v, m| {
+            let w = w.product_in_r_q(s, 1, y);
+            subtract_from_decompressed(&mut w.0, d, c_v.as_chunks().0);
+            compress(&w.0, 1, m.as_chunks_mut().0);
         });
+        hasher.g(m, h, shared);
+        let mut products = Prepared::new(elements, y, u);
+        encrypt::<P, _>(&mut products, m, &mut hasher, |f, d| comparer.compare::<P>(f, d));
     });
     let rejection = bytes.expose_mut();
     clear(&mut hasher.state.0);
     Chain::j(z, c).finish(&mut hasher.state, rejection);
-    select_bytes(shared, rejection, mask_nonzero(different));
-}
-
-/// FIPS 203, Algorithm 14 (K-PKE.Encrypt), by rows, of which u and then v go to `put`.
-#[inline(always)]
-fn encrypt<P: ParameterSet>(
-    elements: &[Ntt],
-    m: &[u8; 32],
-    hasher: &mut Hasher,
-    y: &mut [Ntt],
-    u: &mut Ntt,
-    mut put: impl FnMut(&Poly),
-) {
-    for (i, y) in y.iter_mut().enumerate() {
-        hasher.noise(&mut y.0, P::ETA1, i);
-        ntt_of_factor(&mut y.0.0);
-    }
-    let (a, t) = elements.split_at(P::K * P::K);
-    for j in 0..P::K {
-        loops::row(u, &a[j..], P::K, y);
-        loops::inverse_of_row(&mut u.0.0);
-        hasher.add_noise(&mut u.0, P::K + j);
-        put(&u.0);
-    }
-    let v = u;
-    loops::row(v, t, 1, y);
-    loops::inverse_of_row(&mut v.0.0);
-    hasher.add_noise(&mut v.0, 2 * P::K);
-    add_decompressed(&mut v.0.0, 1, m.as_chunks().0);
-    put(&v.0);
+    select_bytes(shared, rejection, mask_nonzero(comparer.different));
 }
 
 /// A state for everything that is hashed, and the lanes of r, as G left them.
@@ -139,8 +99,22 @@ impl Hasher {
         r.copy_from_slice(&state.0[4..8]);
     }
 
-    /// The noise of PRF_η(r, b): FIPS 203, Algorithm 8 (SamplePolyCBD) of §4.1, (4.3).
-    fn noise(&mut self, f: &mut Poly, eta: usize, b: usize) {
+    /// The first block of PRF(r, b).
+    #[inline(never)]
+    fn prf(&mut self, b: usize) {
+        let Self { state: State(lanes), r } = self;
+        clear(lanes);
+        lanes[..4].copy_from_slice(r);
+        lanes[4] = from_word((b | 0b1_1111 << 8) as u64);
+        // The last bit is the last in either form of a lane.
+        lanes[(Shake256::RATE >> 3) - 1] = 1 << 63;
+        permute_sponge(&mut self.state);
+    }
+}
+
+/// FIPS 203, Algorithm 8 (SamplePolyCBD) of PRF_η(r, b) (§4.1, (4.3)).
+impl Noise for Hasher {
+    fn fill(&mut self, f: &mut Poly, eta: usize, b: usize) {
         self.prf(b);
         let state = &mut self.state;
         if eta == 2 {
@@ -155,109 +129,29 @@ impl Hasher {
         });
     }
 
-    /// Adds that for η = 2, which the noise of u and v has in every set (FIPS 203, Table 2).
-    fn add_noise(&mut self, f: &mut Poly, b: usize) {
+    fn add(&mut self, f: &mut Poly, b: usize) {
         self.prf(b);
         loops::add_noise2_of(&mut f.0, self.state.0.first_chunk().expect("16 of 25 lanes"));
     }
 
-    /// The first block of PRF(r, b).
-    #[inline(never)]
-    fn prf(&mut self, b: usize) {
-        let Self { state: State(lanes), r } = self;
-        clear(lanes);
-        lanes[..4].copy_from_slice(r);
-        lanes[4] = from_word((b | 0b1_1111 << 8) as u64);
-        // The last bit is the last in either form of a lane.
-        lanes[(Shake256::RATE >> 3) - 1] = 1 << 63;
-        permute_sponge(&mut self.state);
+    #[inline(always)]
+    fn add_message(f: &mut Poly, m: &[u8; 32]) {
+        loops::add_decompressed(&mut f.0, 1, m.as_chunks().0);
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::integer_division_remainder_used)]
 mod tests {
-    use std::vec::Vec;
-
-    use super::super::kernels::portable::PORTABLE;
-    use super::super::ring::{Coefficients, Q};
+    use super::super::params::{Parts, Source};
     use super::super::{DecapsulationKey, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, PreparedSet};
     use super::*;
     use crate::Bytes;
-    use crate::sha3::{Shake128, to_word};
+    use crate::sha3::Shake128;
 
     fn random<const N: usize>(seed: u64) -> [u8; N] {
         let mut bytes = [0; N];
         Shake128::new().update(&seed.to_le_bytes()).finalize_xof().squeeze(&mut bytes);
         bytes
-    }
-
-    /// Coefficients at the edges of |x| ≤ `bound`, and between them.
-    fn inputs(bound: i16, seed: u64) -> Ntt {
-        let words = random::<512>(seed);
-        Ntt(Poly(core::array::from_fn(|i| i16::from_le_bytes(words.as_chunks().0[i]).clamp(-bound, bound))))
-    }
-
-    #[test]
-    fn a_row_is_the_sum_of_its_products() {
-        // What `ntt_of_factor` leaves where it does not reduce.
-        let bound = if cfg!(gambeson_dsp) { 9 * (Q >> 1) } else { Q };
-        for seed in 0..50 {
-            for (k, stride) in [(2, 1), (2, 2), (3, 1), (3, 3), (4, 1), (4, 4)] {
-                let a: Vec<Ntt> = (0..13).map(|i| inputs(Q, seed + i)).collect();
-                let x: Vec<Ntt> = (0..k).map(|i| inputs(bound, 100 + seed + i)).collect();
-                let (mut ours, mut expected) = (inputs(Q, 7), Ntt::ZERO);
-                loops::row(&mut ours, &a, stride, &x);
-                loops::inverse_of_row(&mut ours.0.0);
-                for (a, x) in a.iter().step_by(stride).zip(&x) {
-                    (PORTABLE.multiply_add)(&mut expected.0.0, &x.0.0, &a.0.0);
-                }
-                (PORTABLE.inverse_ntt)(&mut expected.0.0);
-                for (ours, expected) in ours.0.0.iter().zip(expected.0.0) {
-                    assert!(ours.abs() < Q && (ours - expected) % Q == 0, "{k} {stride}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn noise_of_lanes_is_that_of_their_bytes() {
-        for seed in 0..50 {
-            let lanes: [u64; 24] = core::array::from_fn(|i| u64::from_le_bytes(random(24 * seed + i as u64)));
-            let mut bytes = [0; 192];
-            for (bytes, lane) in bytes.as_chunks_mut().0.iter_mut().zip(lanes) {
-                *bytes = to_word(lane).to_le_bytes();
-            }
-            let (mut two, mut three) = (inputs(Q, seed), inputs(Q, seed));
-            let (mut noise2, mut noise3): (Coefficients, Coefficients) = ([0; 256], [0; 256]);
-            (PORTABLE.noise2)(&mut noise2, bytes.first_chunk().unwrap());
-            (PORTABLE.noise3)(&mut noise3, &bytes);
-            loops::noise2_of(&mut two.0.0, lanes.first_chunk().unwrap());
-            loops::noise3_of(&mut three.0.0, &lanes);
-            assert_eq!((two.0.0, three.0.0), (noise2, noise3));
-            let mut sum = inputs(Q, seed);
-            (PORTABLE.add)(&mut noise2, &sum.0.0);
-            loops::add_noise2_of(&mut sum.0.0, lanes.first_chunk().unwrap());
-            assert_eq!(sum.0.0, noise2);
-        }
-    }
-
-    #[test]
-    fn numbers_are_decompressed_as_by_the_portable_table() {
-        for d in [1, 4, 5, 10, 11] {
-            let bytes = &random::<352>(d as u64)[..32 * d];
-            let (mut ours, mut expected) = ([0; 256], [0; 256]);
-            decompress(&mut ours, d, bytes.as_chunks().0);
-            (PORTABLE.decompress)(&mut expected, bytes);
-            assert_eq!(ours, expected);
-            let other = inputs(Q, d as u64).0.0;
-            let (mut sum, mut difference) = (other, other);
-            add_decompressed(&mut sum, d, bytes.as_chunks().0);
-            subtract_from_decompressed(&mut difference, d, bytes.as_chunks().0);
-            for (i, x) in expected.into_iter().enumerate() {
-                assert_eq!((sum[i], difference[i]), (other[i] + x, x - other[i]));
-            }
-        }
     }
 
     #[test]
@@ -270,19 +164,21 @@ mod tests {
                 let once = EncapsulationKeyRef::<P>::from_ref(ek.as_bytes()).unwrap();
                 let (c, shared) = once.encapsulate_deterministic(&m);
                 let key = key.form;
-                let (elements, h) = (key.elements(), key.h());
+                let Parts { source: Source::Prepared { elements, h }, z, .. } = key.parts() else {
+                    unreachable!("it was prepared")
+                };
                 let (mut ours, mut secret) = (P::Ciphertext::zeroed(), [0; 32]);
                 encapsulate::<P>(elements, h, &m, ours.as_mut(), &mut secret);
                 assert_eq!((ours.as_ref(), &secret), (c.as_ref(), shared.expose()));
-                decapsulate::<P>(elements, key.s(), h, key.z(), c.as_ref(), &mut secret);
+                decapsulate::<P>(elements, key.s(), h, z, c.as_ref(), &mut secret);
                 assert_eq!(&secret, shared.expose());
                 for byte in [0, c.as_ref().len() - 1] {
                     let mut c = c;
                     c.as_mut()[byte] ^= 0x80;
-                    decapsulate::<P>(elements, key.s(), h, key.z(), c.as_ref(), &mut secret);
+                    decapsulate::<P>(elements, key.s(), h, z, c.as_ref(), &mut secret);
                     let mut rejection = [0; 32];
                     crate::sha3::Shake256::new()
-                        .update(key.z())
+                        .update(z)
                         .update(c.as_ref())
                         .finalize_xof()
                         .squeeze(&mut rejection);

@@ -7,65 +7,32 @@
 
 use zeroize::Zeroize;
 
-use super::compact::scrubbed;
+use super::depth::{DECAPS, DECAPS_ENCODED, scrubbed};
+use super::encode::CompressedComparer;
 use super::encoded::DecapsulationKeyRef;
-#[cfg(gambeson_dsp)]
-pub(super) use super::kernels::armv7em as loops;
-use super::kernels::portable::{COMPRESS_FACTOR, noise3_of};
-use super::kernels::{Kernels, least};
+use super::kernels::packed::{
+    Packed, SmallPoly, Sum, add_encoded, add_packed, pack_noise, packed, residue, unpack, unpack_noise_hat,
+};
+use super::kernels::portable::noise3_of;
+use super::kernels::{Kernels, least, loops};
 use super::params::ParameterSet;
-use super::ring::{Coefficients, Ntt, Poly, Q};
-use crate::secret::{Secret, barrier, declassify, mask_nonzero, select_bytes};
-use crate::sha3::{INTERLEAVED, Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
-use crate::small::{Memory, words};
-
-#[cfg(any(not(gambeson_dsp), gambeson_size, test))]
-pub(super) mod decompression;
-#[cfg(any(not(gambeson_dsp), test))]
-pub(super) mod portable;
-#[cfg(not(gambeson_dsp))]
-pub(super) use portable as loops;
+use super::pke::{self, Encryption, decrypt};
+use super::poly::Coefficients;
+use super::ring::{Ntt, Poly};
+use super::sample::{ETA2, Noise};
+use crate::secret::{Secret, clear, declassify, mask_nonzero, select_bytes};
+use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
+use crate::small::{Memory, Zero, words};
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
 const SHA3: u8 = 0b110;
 const SHAKE: u8 = 0b11111;
-/// The noise of u and v (FIPS 203, Table 2).
-const ETA2: usize = 2;
-
-/// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on
-/// Armv7E-M, and on others of 32 bits.
-const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
-    if cfg!(target_pointer_width = "64") {
-        wide
-    } else if cfg!(gambeson_dsp) {
-        let [a, b, c] = armv7em;
-        // Where Rust is compiled for size around the assembly of speed, frames are larger.
-        if cfg!(gambeson_fast) { [a + 128, b + 128, c + 128] } else { armv7em }
-    } else {
-        narrow
-    }
-}
-pub(super) const KEY_GEN: [usize; 3] = depths([1872; 3], [1072; 3], [1336; 3]);
-pub(super) const HASH: [usize; 3] = depths([2240; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([2128, 2208, 2176], [1632, 1712, 1648], [1904, 1968, 1888]);
-pub(super) const DECAPS: [usize; 3] = depths([2640; 3], [2200; 3], [2424; 3]);
-pub(super) const DECAPS_ENCODED: [usize; 3] =
-    depths([2368, 2464, 2560], [1824, 1928, 2032], [2064, 2160, 2256]);
-
-/// The same in a workspace, of every operation and K.
-pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], [592; 3])[0];
 
 /// Words of a workspace: decapsulation from the seed takes most.
 pub(super) const WORDS: usize = words::<OfDecapsulation>();
 
 /// The table of this schedule: the processor's smallest, whatever else it offers.
 const TABLE: &Kernels = least();
-
-/// Whether a set goes by this schedule: on processors of 32 bits, whose states stand alone and interleaved, it is the fastest, too. The
-/// plain sets remember ŷ there.
-pub(super) const fn runs<P: ParameterSet>() -> bool {
-    P::SMALL || INTERLEAVED
-}
 
 /// Parts of 32 bytes. Not an array of them, which is built and wiped part by part.
 #[inline(always)]
@@ -95,86 +62,6 @@ fn h(sponge: &mut Sponge, ek: &[u8], hash: &mut [u8; 32]) {
     sponge.squeeze(hash);
 }
 
-/// Where products are summed.
-trait Sum {
-    /// Adds the products of these pairs of coefficients, from `first` on, with those of `x`, times 2^-16. |a| ≤ 2q, |x| ≤ q.
-    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt);
-}
-
-impl Sum for Ntt {
-    #[inline(always)]
-    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let (x, zetas) = pairs_of(x, first);
-        loops::add_products(self.0.0.as_chunks_mut().0.get_mut(first..).unwrap_or_default(), a, x, zetas);
-    }
-}
-
-/// A polynomial of twelve bits a coefficient, in two pieces, each of whole pairs.
-struct Packed<'a>(&'a mut [[u8; 3]], &'a mut [[u8; 3]]);
-
-impl<'a> Packed<'a> {
-    /// The row of `bytes`, and what of it does not fit in them.
-    #[inline(always)]
-    fn row(bytes: &'a mut [u8], spill: &'a mut [u8], row: usize) -> Self {
-        let first = &mut bytes[384 * row..];
-        let here = first.len().min(384);
-        let (first, spill) = (first[..here].as_chunks_mut().0, spill.as_chunks_mut().0);
-        let rest = 128 - first.len();
-        Self(first, &mut spill[..rest])
-    }
-
-    /// All pairs.
-    #[inline(always)]
-    fn pairs(&mut self) -> impl Iterator<Item = &mut [u8; 3]> {
-        self.0.iter_mut().chain(&mut *self.1)
-    }
-}
-
-impl Sum for Packed<'_> {
-    #[inline(always)]
-    fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt) {
-        let here = self.0.len().saturating_sub(first).min(a.len());
-        let spill = (first + here).saturating_sub(self.0.len());
-        let (a, rest) = a.split_at(here);
-        add_products_packed(self.0, first, a, x, first);
-        add_products_packed(self.1, spill, rest, x, first + here);
-    }
-}
-
-#[cfg_attr(not(gambeson_size), inline(always))]
-#[cfg_attr(gambeson_size, inline(never))]
-fn add_products_packed(sums: &mut [[u8; 3]], place: usize, a: &[[i16; 2]], x: &Ntt, first: usize) {
-    let (x, zetas) = pairs_of(x, first);
-    loops::add_products_packed(sums.get_mut(place..).unwrap_or_default(), a, x, zetas);
-}
-
-/// The pairs of `x` from `first` on, and the ζ of each.
-#[inline(always)]
-fn pairs_of(x: &Ntt, first: usize) -> (&[[i16; 2]], &[i16]) {
-    let (x, zetas) = (x.0.0.as_chunks().0, loops::pair_zetas());
-    (x.get(first..).unwrap_or_default(), zetas.get(first..).unwrap_or_default())
-}
-
-/// The residue of x in \[0, q), for |x| ≤ 3q.
-#[inline(always)]
-fn residue(x: i16) -> u16 {
-    let x = (x + 3 * Q) as u16;
-    // ⌊x/q⌋, exact for sixteen bits: a test shows it for each.
-    let quotient = (u64::from(x) * u64::from(COMPRESS_FACTOR)) >> 32;
-    x - quotient as u16 * Q as u16
-}
-
-/// Two coefficients of twelve bits.
-#[inline(always)]
-fn decoded(&[a, b, c]: &[u8; 3]) -> [i16; 2] {
-    [i16::from(a) | (i16::from(b) & 15) << 8, i16::from(b) >> 4 | i16::from(c) << 4]
-}
-
-#[inline(always)]
-fn packed([a, b]: [i16; 2]) -> [u8; 3] {
-    [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
-}
-
 /// Adds Â\[i, j\] ∘ `x` · 2^-16, each pair as soon as it is sampled.
 ///
 /// FIPS 203, Algorithm 7 (SampleNTT) of ρ ‖ j ‖ i. Variable time: ρ is public.
@@ -196,13 +83,6 @@ fn add_entry(sum: &mut dyn Sum, sponge: &mut Sponge, rho: &[u8; 32], i: usize, j
         accepted[0] = accepted[held.saturating_sub(1)];
         held &= 1;
     }
-}
-
-/// Adds `encoded` ∘ `x` · 2^-16; |x| ≤ q.
-#[inline(never)]
-fn add_encoded(sum: &mut Ntt, encoded: &[u8], x: &Ntt) {
-    let (x, zetas) = pairs_of(x, 0);
-    loops::add_products_encoded(sum.0.0.as_chunks_mut().0, encoded.as_chunks().0, x, zetas);
 }
 
 /// Adds the noise of PRF_η(s, b).
@@ -254,13 +134,6 @@ fn noise_hat(
     f.clear();
     add_noise(&mut f.0, sponge, s, b, eta);
     ntt(&mut f.0.0);
-}
-
-/// What differs between the compressed polynomial and `bytes`. Secret.
-#[cfg_attr(gambeson_size, inline(never))]
-#[cfg_attr(not(gambeson_size), inline(always))] // Who knows d has a loop of its own.
-pub(super) fn compare(f: &Poly, d: usize, bytes: &[u8]) -> u32 {
-    barrier(loops::compressed_difference(&f.0, d, bytes.as_chunks().0))
 }
 
 /// Both keys of the seed: ek to its buffer, H(ek).
@@ -316,20 +189,6 @@ fn make_public_key<P: ParameterSet>(
         }
         declassify(ek); // public: the encapsulation key is published
     });
-}
-
-#[inline(never)]
-fn add_packed(sum: &mut [u8], x: &Ntt) {
-    for (bytes, x) in sum.as_chunks_mut().0.iter_mut().zip(x.0.0.as_chunks::<2>().0) {
-        *bytes = packed(loops::residues_of_sum(decoded(bytes), *x));
-    }
-}
-
-#[inline(never)]
-fn unpack(mut packed: Packed<'_>, x: &mut Ntt) {
-    for (x, bytes) in x.0.0.as_chunks_mut().0.iter_mut().zip(packed.pairs()) {
-        *x = decoded(bytes);
-    }
 }
 
 /// H(ek) of the seed, where there is no room for ek.
@@ -416,33 +275,56 @@ fn encrypt<P: ParameterSet>(
         for j in 0..P::K {
             unpack(Packed::row(c, spill, j), x);
             // A row ends before the sums of the next begin.
-            finish_u(x, sponge, r, P::K + j);
+            finish(x, &mut OfSponge { sponge, r }, P::K + j);
             loops::compress(&x.0.0, P::DU, c[32 * P::DU * j..][..32 * P::DU].as_chunks_mut().0);
         }
-        finish_v(v, sponge, r, 2 * P::K, m);
+        finish(v, &mut OfSponge { sponge, r }, 2 * P::K);
+        OfSponge::add_message(&mut v.0, m);
         loops::compress(&v.0.0, P::DV, c[32 * P::DU * P::K..].as_chunks_mut().0);
         declassify(c); // public: the ciphertext is sent
     });
 }
 
-/// A row of u from its sum: FIPS 203, Algorithm 14 (K-PKE.Encrypt), line 19.
-fn finish_u(u: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize) {
-    (TABLE.inverse_ntt)(&mut u.0.0);
-    add_noise(&mut u.0, sponge, r, b, ETA2);
+/// A row of u or v from its sum: FIPS 203, Algorithm 14 (K-PKE.Encrypt), line 19, and 21 but for the message.
+fn finish(f: &mut Ntt, noise: &mut OfSponge<'_>, b: usize) {
+    inverse(f);
+    noise.add(&mut f.0, b);
 }
 
-/// v from its sum: lines 20 and 21.
-#[inline(never)]
-fn finish_v(v: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], b: usize, m: &[u8; 32]) {
-    finish_u(v, sponge, r, b);
-    loops::add_decompressed(&mut v.0.0, 1, m.as_chunks().0);
+fn inverse(f: &mut Ntt) -> &mut Poly {
+    (TABLE.inverse_ntt)(&mut f.0.0);
+    &mut f.0
+}
+
+/// The noise of r, hashed when it is asked for by the sponge of all else.
+struct OfSponge<'a> {
+    sponge: &'a mut Sponge,
+    r: &'a [u8; 32],
+}
+
+impl Noise for OfSponge<'_> {
+    #[inline(always)]
+    fn fill(&mut self, f: &mut Poly, eta: usize, b: usize) {
+        clear(&mut f.0);
+        add_noise(f, self.sponge, self.r, b, eta);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, f: &mut Poly, b: usize) {
+        add_noise(f, self.sponge, self.r, b, ETA2);
+    }
+
+    #[inline(always)]
+    fn add_message(f: &mut Poly, m: &[u8; 32]) {
+        loops::add_decompressed(&mut f.0, 1, m.as_chunks().0);
+    }
 }
 
 /// The message of `c`: FIPS 203, Algorithm 15 (K-PKE.Decrypt), from the sum ŝᵀ ∘ NTT(u).
 #[cfg_attr(gambeson_size, inline(never))]
 #[cfg_attr(not(gambeson_size), inline(always))] // Who knows d has a loop of its own.
 fn finish_message(sum: &mut Ntt, d: usize, v: &[u8], m: &mut [u8; 32]) {
-    (TABLE.inverse_ntt)(&mut sum.0.0);
+    inverse(sum);
     loops::subtract_from_decompressed(&mut sum.0.0, d, v.as_chunks().0);
     loops::compress(&sum.0.0, 1, m.as_chunks_mut().0);
 }
@@ -455,52 +337,51 @@ fn decompress_hat(x: &mut Ntt, d: usize, bytes: &[u8]) {
 }
 
 /// What decapsulation remembers of ŷ.
-trait Noise {
+trait Remembered {
     /// Makes the i-th element; `x` is worked in.
-    fn make(&mut self, i: usize, x: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize);
+    fn make(&mut self, i: usize, x: &mut Ntt, noise: &mut OfSponge<'_>, eta: usize);
 
     /// The i-th element, in `x` where it is not at hand.
-    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) -> &'a Ntt;
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, noise: &mut OfSponge<'_>, eta: usize) -> &'a Ntt;
 }
 
 /// Nothing: it is hashed again.
 struct Nothing;
 
-impl Noise for Nothing {
+impl Remembered for Nothing {
     #[inline(always)]
-    fn make(&mut self, _: usize, _: &mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) {}
+    fn make(&mut self, _: usize, _: &mut Ntt, _: &mut OfSponge<'_>, _: usize) {}
 
     #[inline(always)]
-    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) -> &'a Ntt {
-        factor_hat(x, sponge, r, i, eta);
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, noise: &mut OfSponge<'_>, eta: usize) -> &'a Ntt {
+        factor_hat(x, noise.sponge, noise.r, i, eta);
         x
     }
 }
 
 /// y, in three bits a coefficient.
-impl Noise for [SmallPoly] {
+impl Remembered for [SmallPoly] {
     #[inline(always)]
-    fn make(&mut self, i: usize, x: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) {
-        x.clear();
-        add_noise(&mut x.0, sponge, r, i, eta);
+    fn make(&mut self, i: usize, x: &mut Ntt, noise: &mut OfSponge<'_>, eta: usize) {
+        noise.fill(&mut x.0, eta, i);
         pack_noise(&x.0, &mut self[i]);
     }
 
     #[inline(always)]
-    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) -> &'a Ntt {
+    fn hat<'a>(&'a self, i: usize, x: &'a mut Ntt, _: &mut OfSponge<'_>, _: usize) -> &'a Ntt {
         unpack_noise_hat(&self[i], x);
         x
     }
 }
 
-impl Noise for [Ntt] {
+impl Remembered for [Ntt] {
     #[inline(always)]
-    fn make(&mut self, i: usize, _: &mut Ntt, sponge: &mut Sponge, r: &[u8; 32], eta: usize) {
-        factor_hat(&mut self[i], sponge, r, i, eta);
+    fn make(&mut self, i: usize, _: &mut Ntt, noise: &mut OfSponge<'_>, eta: usize) {
+        factor_hat(&mut self[i], noise.sponge, noise.r, i, eta);
     }
 
     #[inline(always)]
-    fn hat<'a>(&'a self, i: usize, _: &'a mut Ntt, _: &mut Sponge, _: &[u8; 32], _: usize) -> &'a Ntt {
+    fn hat<'a>(&'a self, i: usize, _: &'a mut Ntt, _: &mut OfSponge<'_>, _: usize) -> &'a Ntt {
         &self[i]
     }
 }
@@ -521,30 +402,24 @@ pub(super) fn decapsulate<P: ParameterSet>(
     if P::SMALL {
         decapsulate_with::<P, Nothing>(seed, hash, c, shared, &mut Nothing, memory);
     } else {
-        /// In a frame of its own, which the guard scrubs.
-        #[inline(never)]
-        fn apart<P: ParameterSet>(
-            seed: &[u8; 64],
-            hash: &[u8; 32],
-            c: &[u8],
-            shared: &mut [u8; 32],
-            y: &mut [Ntt],
-            memory: impl Memory,
-        ) {
-            decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y, memory);
-        }
-        let mut y = Secret::new(P::vector());
+        let mut y = Secret::new(P::Vector::ZERO);
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS[0] }, { DECAPS[1] }, { DECAPS[2] }, _>(|| {
-            apart::<P>(seed, hash, c, shared, y, memory);
+            apart(|| decapsulate_with::<P, [Ntt]>(seed, hash, c, shared, y, memory));
         });
     }
+}
+
+/// Does `work` in a frame of its own, which the guard scrubs.
+#[inline(never)]
+fn apart(work: impl FnOnce()) {
+    work();
 }
 
 type OfDecapsulation = (Sponge, Secret<[u8; 96]>, [Secret<Ntt>; 3]);
 
 #[inline(always)]
-fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
+fn decapsulate_with<P: ParameterSet, Y: Remembered + ?Sized>(
     seed: &[u8; 64],
     hash: &[u8; 32],
     c: &[u8],
@@ -557,50 +432,73 @@ fn decapsulate_with<P: ParameterSet, Y: Noise + ?Sized>(
         g(sponge, &seed[..32], &[P::K as u8], rho, sigma);
         declassify(rho); // public: ρ is part of the encapsulation key
         let (u, v, x) = (u.expose_mut(), v.expose_mut(), x.expose_mut());
-        let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
 
-        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-            factor_hat(x, sponge, sigma, j, P::ETA1);
-            decompress_hat(u, P::DU, row);
-            (TABLE.multiply_add)(&mut v.0.0, &x.0.0, &u.0.0);
-        }
         // Until the end `shared` holds the message, from which K is made again then.
         let m = shared;
-        finish_message(v, P::DV, c_v, m);
+        let multiply_add = |sum: &mut &mut Ntt, j: usize, row: &[u8]| {
+            factor_hat(x, sponge, sigma, j, P::ETA1);
+            decompress_hat(u, P::DU, row);
+            (TABLE.multiply_add)(&mut sum.0.0, &x.0.0, &u.0.0);
+        };
+        decrypt::<P, _>(&mut *v, c, m, multiply_add, |sum, d, c_v, m| finish_message(sum, d, c_v, m));
         absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
         sponge.squeeze(r);
         sponge.squeeze(r);
 
-        (0..P::K).for_each(|i| y.make(i, x, sponge, r, P::ETA1));
         v.clear();
-        let mut different = 0;
-        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-            // From j on, for then ŷ[j] is at hand where ê[j] has room.
-            for i in (j..P::K).chain(0..j) {
-                let y = y.hat(i, x, sponge, r, P::ETA1);
-                if i == j {
-                    error_hat(u, sponge, sigma, P::K + j, P::ETA1);
-                    (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &u.0.0);
-                    u.clear();
-                }
-                add_entry(u, sponge, rho, i, j, y);
-            }
-            factor_hat(x, sponge, sigma, j, P::ETA1);
-            (TABLE.scale)(&mut x.0.0);
-            (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
-            finish_u(u, sponge, r, P::K + j);
-            different |= compare(&u.0, P::DU, row);
-            // Two products a row, each below 2q, and the inverse transform takes 8q.
-            if (1..P::K - 1).contains(&j) {
-                (TABLE.reduce)(&mut v.0.0);
-            }
-        }
-        finish_v(v, sponge, r, 2 * P::K, m);
-        different |= compare(&v.0, P::DV, c_v);
+        let mut comparer = CompressedComparer::new::<P>(c);
+        let mut products = OfSeed { rho, sigma, y, u, v, x };
+        let mut noise = OfSponge { sponge, r };
+        pke::encrypt::<P, _>(&mut products, m, &mut noise, |f, d| comparer.compare::<P>(f, d));
         absorbed(sponge, Sha3_512::RATE, SHA3, m, hash);
         sponge.squeeze(m);
-        reject(sponge, &seed[32..], c, different, r, m);
+        reject(sponge, &seed[32..], c, comparer.different, r, m);
     });
+}
+
+/// The products with the key of a seed, of which v is summed beside the rows.
+struct OfSeed<'a, Y: ?Sized> {
+    rho: &'a [u8; 32],
+    sigma: &'a [u8; 32],
+    y: &'a mut Y,
+    u: &'a mut Ntt,
+    v: &'a mut Ntt,
+    x: &'a mut Ntt,
+}
+
+impl<P: ParameterSet, Y: Remembered + ?Sized> Encryption<P, OfSponge<'_>> for OfSeed<'_, Y> {
+    #[inline(always)]
+    fn sample(&mut self, i: usize, noise: &mut OfSponge<'_>) {
+        self.y.make(i, self.x, noise, P::ETA1);
+    }
+
+    #[inline(always)]
+    fn row(&mut self, j: usize, noise: &mut OfSponge<'_>) -> &mut Poly {
+        let Self { rho, sigma, y, u, v, x } = self;
+        // From j on, for then ŷ[j] is at hand where ê[j] has room.
+        for i in (j..P::K).chain(0..j) {
+            let y = y.hat(i, x, noise, P::ETA1);
+            if i == j {
+                error_hat(u, noise.sponge, sigma, P::K + j, P::ETA1);
+                (TABLE.multiply_add)(&mut v.0.0, &y.0.0, &u.0.0);
+                u.clear();
+            }
+            add_entry(*u, noise.sponge, rho, i, j, y);
+        }
+        factor_hat(x, noise.sponge, sigma, j, P::ETA1);
+        (TABLE.scale)(&mut x.0.0);
+        (TABLE.multiply_add)(&mut v.0.0, &u.0.0, &x.0.0);
+        // Two products a row, each below 2q, and the inverse transform takes 8q.
+        if (1..P::K - 1).contains(&j) {
+            (TABLE.reduce)(&mut v.0.0);
+        }
+        inverse(u)
+    }
+
+    #[inline(always)]
+    fn last(&mut self, _: &mut OfSponge<'_>) -> &mut Poly {
+        inverse(self.v)
+    }
 }
 
 /// The same from the standard's form of the key, in its parts.
@@ -616,27 +514,16 @@ pub(super) fn decapsulate_encoded<P: ParameterSet>(
             decapsulate_encoded_with::<P, [SmallPoly]>(key, c, shared, y.expose_mut().as_mut(), memory);
         });
     } else {
-        /// In a frame of its own, which the guard scrubs.
-        #[inline(never)]
-        fn apart<P: ParameterSet>(
-            key: &DecapsulationKeyRef<'_, P>,
-            c: &[u8],
-            shared: &mut [u8; 32],
-            y: &mut [Ntt],
-            memory: impl Memory,
-        ) {
-            decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y, memory);
-        }
-        let mut y = Secret::new(P::vector());
+        let mut y = Secret::new(P::Vector::ZERO);
         let y = y.expose_mut().as_mut();
         scrubbed::<P, { DECAPS_ENCODED[0] }, { DECAPS_ENCODED[1] }, { DECAPS_ENCODED[2] }, _>(|| {
-            apart::<P>(key, c, shared, y, memory);
+            apart(|| decapsulate_encoded_with::<P, [Ntt]>(key, c, shared, y, memory));
         });
     }
 }
 
 #[inline(always)]
-fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
+fn decapsulate_encoded_with<P: ParameterSet, Y: Remembered + ?Sized>(
     key: &DecapsulationKeyRef<'_, P>,
     c: &[u8],
     shared: &mut [u8; 32],
@@ -647,36 +534,56 @@ fn decapsulate_encoded_with<P: ParameterSet, Y: Noise + ?Sized>(
     memory.lend(|(sponge, secrets, [u, x]): &mut Lent, _| {
         let [m, r] = seeds(secrets.expose_mut());
         let (u, x) = (u.expose_mut(), x.expose_mut());
-        let (c_u, c_v) = c.split_at(32 * P::DU * P::K);
-        let (t, rho) = key.ek().split_at(384 * P::K);
-        let rho = rho.first_chunk().expect("a key ends with ρ");
-
-        for (row, s) in c_u.chunks_exact(32 * P::DU).zip(key.s().chunks_exact(384)) {
+        let multiply_add = |sum: &mut &mut Ntt, j: usize, row: &[u8]| {
             decompress_hat(x, P::DU, row);
-            add_encoded(u, s, x);
-        }
-        finish_message(u, P::DV, c_v, m);
+            add_encoded(sum, &key.s()[384 * j..][..384], x);
+        };
+        decrypt::<P, _>(&mut *u, c, m, multiply_add, |sum, d, c_v, m| finish_message(sum, d, c_v, m));
         g(sponge, m, key.h(), shared, r);
-        (0..P::K).for_each(|i| y.make(i, x, sponge, r, P::ETA1));
 
-        let mut different = 0;
-        for (j, row) in c_u.chunks_exact(32 * P::DU).enumerate() {
-            u.clear();
-            for i in 0..P::K {
-                let y = y.hat(i, x, sponge, r, P::ETA1);
-                add_entry(u, sponge, rho, i, j, y);
-            }
-            finish_u(u, sponge, r, P::K + j);
-            different |= compare(&u.0, P::DU, row);
-        }
-        u.clear();
-        for (i, t) in t.chunks_exact(384).enumerate() {
-            add_encoded(u, t, y.hat(i, x, sponge, r, P::ETA1));
-        }
-        finish_v(u, sponge, r, 2 * P::K, m);
-        different |= compare(&u.0, P::DV, c_v);
-        reject(sponge, key.z(), c, different, r, shared);
+        let mut comparer = CompressedComparer::new::<P>(c);
+        let mut products = OfEncoded { ek: key.ek(), y, u, x };
+        let mut noise = OfSponge { sponge, r };
+        pke::encrypt::<P, _>(&mut products, m, &mut noise, |f, d| comparer.compare::<P>(f, d));
+        reject(sponge, key.z(), c, comparer.different, r, shared);
     });
+}
+
+/// The products with an encapsulation key of bytes, all in the memory of one.
+struct OfEncoded<'a, Y: ?Sized> {
+    ek: &'a [u8],
+    y: &'a mut Y,
+    u: &'a mut Ntt,
+    x: &'a mut Ntt,
+}
+
+impl<P: ParameterSet, Y: Remembered + ?Sized> Encryption<P, OfSponge<'_>> for OfEncoded<'_, Y> {
+    #[inline(always)]
+    fn sample(&mut self, i: usize, noise: &mut OfSponge<'_>) {
+        self.y.make(i, self.x, noise, P::ETA1);
+    }
+
+    #[inline(always)]
+    fn row(&mut self, j: usize, noise: &mut OfSponge<'_>) -> &mut Poly {
+        let Self { ek, y, u, x } = self;
+        let rho = ek.last_chunk().expect("a key ends with ρ");
+        u.clear();
+        for i in 0..P::K {
+            let y = y.hat(i, x, noise, P::ETA1);
+            add_entry(*u, noise.sponge, rho, i, j, y);
+        }
+        inverse(u)
+    }
+
+    #[inline(always)]
+    fn last(&mut self, noise: &mut OfSponge<'_>) -> &mut Poly {
+        let Self { ek, y, u, x } = self;
+        u.clear();
+        for (i, t) in ek[..384 * P::K].chunks_exact(384).enumerate() {
+            add_encoded(u, t, y.hat(i, x, noise, P::ETA1));
+        }
+        inverse(u)
+    }
 }
 
 /// Lines 8 to 11 of Algorithm 18: J(z ‖ c) takes the place of the secret if anything differs.
@@ -693,41 +600,8 @@ fn reject(
     select_bytes(shared, rejection, mask_nonzero(different));
 }
 
-/// Noise, |x| ≤ 3, in three bits a coefficient.
-pub(super) type SmallPoly = [u8; 96];
-
-#[inline(never)]
-fn pack_noise(f: &Poly, packed: &mut SmallPoly) {
-    for (bytes, eight) in packed.as_chunks_mut::<3>().0.iter_mut().zip(f.0.as_chunks::<8>().0) {
-        let word = eight.iter().rev().fold(0, |word, x| word << 3 | (x + 3) as u32);
-        bytes.copy_from_slice(&word.to_le_bytes()[..3]);
-    }
-}
-
-#[inline(never)]
-fn unpack_noise_hat(packed: &SmallPoly, f: &mut Ntt) {
-    for (&[a, b, c], eight) in packed.as_chunks::<3>().0.iter().zip(f.0.0.as_chunks_mut::<8>().0) {
-        let word = u32::from_le_bytes([a, b, c, 0]);
-        for (i, pair) in eight.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            // Both at once, above a bit from which the lower one borrows.
-            let both = (word >> (6 * i) & 7) | (word >> (6 * i + 3) & 7) << 16;
-            let both = ((both | 0x8000_8000) - 0x3_0003) ^ 0x8000_8000;
-            *pair = [both as i16, (both >> 16) as i16];
-        }
-    }
-    loops::ntt_of_factor(&mut f.0.0);
-}
-
 #[cfg(test)]
-#[allow(clippy::integer_division_remainder_used)]
 mod tests {
-    use std::vec;
-    use std::vec::Vec;
-
-    use super::super::kernels::{
-        self,
-        portable::{compress_coefficient, noise2_of},
-    };
     use super::*;
 
     #[test]
@@ -760,101 +634,5 @@ mod tests {
             of_operations.into_iter().max().expect("six operations")
         }
         assert_eq!([most::<MlKem512>(), most::<MlKem768>(), most::<MlKem1024>()], [WORDS; 3]);
-    }
-
-    #[test]
-    fn every_sum_has_its_residue() {
-        for x in -3 * Q..=3 * Q {
-            assert_eq!(i32::from(residue(x)), i32::from(x).rem_euclid(3329));
-        }
-        for a in 0..Q {
-            for b in -Q..=Q {
-                let expected = i32::from(a + b).rem_euclid(3329);
-                assert_eq!(loops::residues_of_sum([a, 0], [b, -1]).map(i32::from), [expected, 3328]);
-                assert_eq!(loops::residues_of_sum([0, a], [1, b]).map(i32::from), [1, expected]);
-            }
-        }
-    }
-
-    #[test]
-    fn compression_takes_every_representative() {
-        let all: Vec<i16> = (-3 * Q..=3 * Q).collect();
-        for d in [1, 4, 5, 10, 11] {
-            for f in all.chunks(256) {
-                let f: Coefficients = core::array::from_fn(|i| f.get(i).copied().unwrap_or(-1));
-                let mut expected = vec![0; 32 * d];
-                for (i, x) in f.into_iter().enumerate() {
-                    let y = compress_coefficient(d, residue(x) as i16);
-                    (0..d).for_each(|bit| {
-                        expected[(d * i + bit) / 8] |= ((y >> bit & 1) as u8) << ((d * i + bit) % 8)
-                    });
-                }
-                let mut ours = vec![[0; 4]; 8 * d];
-                loops::compress(&f, d, &mut ours);
-                assert_eq!(ours.as_flattened(), expected);
-                assert_eq!(loops::compressed_difference(&f, d, &ours), 0);
-                ours[8 * d - 1][3] ^= 0x80;
-                assert_eq!(loops::compressed_difference(&f, d, &ours), 0x8000_0000);
-            }
-        }
-    }
-
-    #[test]
-    fn candidates_are_accepted_as_by_the_portable_table() {
-        let mut random = Shake128::new().finalize_xof();
-        for _ in 0..1000 {
-            let mut bytes = [[0; 8]; 3];
-            random.squeeze(bytes.as_flattened_mut());
-            // 3328 and 3329 beside each other.
-            bytes[1][..3].copy_from_slice(&[0x00, 0x1d, 0xd0]);
-            let (mut ours, mut expected) = ([0; 16], [0; 17]);
-            let n = loops::reject_vartime(&mut ours, &bytes.map(u64::from_le_bytes));
-            assert_eq!(n, kernels::portable::reject_vartime(&mut expected, bytes.as_flattened()));
-            assert_eq!(ours[..n], expected[..n]);
-        }
-    }
-
-    #[test]
-    fn noise_is_that_of_the_portable_table() {
-        for word in (0..20_000u32).map(|i| i.wrapping_mul(0x9e37_79b9)) {
-            let mut f = [-1665, -1, 0, 1, 3329, -3329, 7, 1664];
-            let expected: Vec<i16> =
-                f.iter().zip(noise2_of(word.to_le_bytes())).map(|(x, noise)| x + noise).collect();
-            loops::add_noise2(&mut f, word);
-            assert_eq!(f[..], expected);
-        }
-    }
-
-    #[test]
-    fn products_at_the_bounds_are_those_of_the_standard() {
-        let q = i64::from(Q);
-        let edges = |bound: i16| [-bound, 1 - bound, -1665, -1, 0, 1, 1664, bound - 1, bound];
-        for pair in [0, 1, 63, 127] {
-            // ζ^(2·BitRev7(i) + 1), in the form in which the table has it: times 2^16.
-            let zeta = loops::pair_zetas()[pair];
-            for a in edges(2 * Q).into_iter().flat_map(|a| edges(2 * Q).map(|b| [a, b])) {
-                for b in edges(Q).into_iter().flat_map(|a| edges(Q).map(|b| [a, b])) {
-                    let mut sum = [[0; 2]; 2];
-                    loops::add_products(&mut sum, &[a; 2], &[b; 2], &[zeta; 2]);
-                    let ours = sum[1].map(i64::from);
-                    let ([a0, a1], [b0, b1]) = (a.map(i64::from), b.map(i64::from));
-                    assert!(sum[0] == sum[1] && ours.iter().all(|x| x.abs() <= q));
-                    assert_eq!((ours[1] * 65536 - a0 * b1 - a1 * b0) % q, 0);
-                    assert_eq!(((ours[0] * 65536 - a0 * b0) * 65536 - a1 * b1 * i64::from(zeta)) % q, 0);
-
-                    for before in [[0, 3328], [1700, 1]] {
-                        let mut bytes = [packed(before)];
-                        loops::add_products_packed(&mut bytes, &[a], &[b], &[zeta]);
-                        let expected = [0, 1].map(|i| (i64::from(before[i]) + ours[i]).rem_euclid(q));
-                        assert_eq!(decoded(&bytes[0]).map(i64::from), expected);
-                    }
-                    if a.iter().all(|a| (0..Q).contains(a)) {
-                        let mut same = [[5; 2]];
-                        loops::add_products_encoded(&mut same, &[packed(a)], &[b], &[zeta]);
-                        assert_eq!(same[0].map(|x| x - 5), sum[0]);
-                    }
-                }
-            }
-        }
     }
 }

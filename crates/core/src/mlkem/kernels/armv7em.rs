@@ -13,7 +13,7 @@ use super::Kernels;
 use super::portable::PAIR_ZETAS;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 #[cfg(feature = "alloc")]
 mod serial;
@@ -172,9 +172,7 @@ unsafe extern "C" fn compress_or_compare(
 }
 
 #[cfg(gambeson_size)]
-pub(in crate::mlkem) use crate::mlkem::small::decompression::{
-    add_decompressed, decompress, subtract_from_decompressed,
-};
+pub(in crate::mlkem) use super::decompression::{add_decompressed, decompress, subtract_from_decompressed};
 
 #[cfg(not(gambeson_size))]
 macro_rules! numbers {

@@ -9,7 +9,7 @@ use super::portable::{
     COMPRESS_FACTOR, Factor, PORTABLE, Q_INVERSE, R_SQUARED, RECIPROCAL, ZETAS, compress_offset, power,
 };
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX2.
 pub(super) static AVX2: Kernels = unsafe { table() };

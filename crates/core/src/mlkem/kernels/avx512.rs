@@ -9,7 +9,7 @@ use super::portable::{
     COMPRESS_FACTOR, Factor, Q_INVERSE, R_SQUARED, RECIPROCAL, ZETAS, compress_offset, power,
 };
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX-512 F, BW, VBMI and VBMI2, and POPCNT.
 pub(super) static AVX512: Kernels = unsafe { table() };

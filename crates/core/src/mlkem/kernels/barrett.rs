@@ -1,7 +1,7 @@
 //! What the tables for NEON and for WebAssembly share: the factors of Barrett products, and an order for accepted candidates.
 
 use super::portable::ZETAS;
-use crate::mlkem::ring::Q;
+use crate::mlkem::poly::Q;
 
 /// 2^-16 modulo q.
 const R_INVERSE: i64 = {

@@ -11,7 +11,7 @@ use super::Kernels;
 use super::barrett::{ACCEPTED, BLOCKS, Factor, Factors, INVERSE_BLOCKS, first_layers};
 use super::portable::{PORTABLE, Q_INVERSE, RECIPROCAL};
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 // SAFETY: this module exists only where Advanced SIMD is part of the target.
 pub(super) static NEON: Kernels = unsafe { table() };

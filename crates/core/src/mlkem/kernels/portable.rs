@@ -5,7 +5,7 @@
 
 use super::Kernels;
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 pub(in crate::mlkem) const PORTABLE: Kernels = Kernels {
     level: Level::Portable,

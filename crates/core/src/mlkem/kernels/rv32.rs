@@ -10,7 +10,7 @@
 use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS};
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 use crate::secret::barrier;
 
 pub(super) const RV32: Kernels =

@@ -14,7 +14,7 @@ use super::Kernels;
 use super::barrett::{ACCEPTED, BLOCKS, Factor, Factors, INVERSE_BLOCKS, first_layers};
 use super::portable::{PORTABLE, Q_INVERSE, RECIPROCAL};
 use crate::cpu::Level;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 pub(super) static SIMD128: Kernels = Kernels {
     level: Level::Simd128,

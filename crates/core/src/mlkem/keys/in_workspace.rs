@@ -1,8 +1,9 @@
 //! The doors that work in memory of the caller's.
 
 use super::super::compact::Private;
-use super::super::forms::PrivateForm as _;
-use super::super::small::{self, IN_WORKSPACE};
+use super::super::depth::IN_WORKSPACE;
+use super::super::params::PrivateForm as _;
+use super::super::small;
 use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
 use crate::secret::filled;
 use crate::{Small, Workspace};

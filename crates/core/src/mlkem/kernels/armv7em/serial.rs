@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 
 use super::ZETAS;
-use crate::mlkem::ring::{Coefficients, Ntt, Q};
+use crate::mlkem::poly::{Coefficients, Ntt, Q};
 
 /// ζ^(2·BitRev7(2i) + 1) times 2^32, mod± q; of the next pair it is the negative.
 static ZETAS_OF_ROW: [i16; 64] = {

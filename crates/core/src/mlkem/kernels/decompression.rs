@@ -1,7 +1,7 @@
 //! Decompress_d (FIPS 203, §4.2.1), where there is no text in assembly for it, or that would be too long.
 
-use super::super::kernels::portable::decompress_coefficient;
-use super::super::ring::Coefficients;
+use super::portable::decompress_coefficient;
+use crate::mlkem::poly::Coefficients;
 
 /// ByteDecode_d and Decompress_d, coefficient by coefficient.
 #[cfg_attr(not(gambeson_size), inline(always))]
