@@ -7,7 +7,9 @@
 #![allow(unsafe_code)] // The barrier, the scrubber and the valgrind mark are the reason for this file.
 
 use core::fmt;
-use core::mem::{ManuallyDrop, MaybeUninit};
+#[cfg(feature = "alloc")]
+use core::mem::ManuallyDrop;
+use core::mem::MaybeUninit;
 
 use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop};
 
@@ -141,30 +143,6 @@ impl<T> fmt::Debug for WipedBox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WipedBox([redacted])")
     }
-}
-
-/// The value that `fill` made of `empty`.
-///
-/// A plain move of a value from a variable leaves a copy in the frame, above what a [`StackGuard`] scrubs: here the variable is wiped, and so are
-/// the vector registers that the move went through.
-#[inline(always)]
-pub(crate) fn filled<T>(empty: T, fill: impl FnOnce(&mut T)) -> T {
-    struct Moved<T>(ManuallyDrop<T>);
-
-    impl<T> Drop for Moved<T> {
-        fn drop(&mut self) {
-            let start = &raw mut self.0;
-            // SAFETY: the bytes are this variable's, whose value was moved out and is not used again.
-            unsafe { clear_bytes(start.cast(), size_of::<T>()) };
-            core::hint::black_box(start);
-        }
-    }
-
-    let _registers = StackGuard::<0>;
-    let mut made = Moved(ManuallyDrop::new(empty));
-    fill(&mut made.0);
-    // SAFETY: a value that is not used again where it stands.
-    unsafe { core::ptr::read(&*made.0) }
 }
 
 /// Whether two byte strings are equal, in time that depends on their lengths alone.

@@ -2,6 +2,7 @@
 
 use super::SharedSecret;
 use super::params::ParameterSet;
+use crate::filled::Holds;
 use crate::secret::Secret;
 
 /// What an encapsulation key holds beside its bytes.
@@ -21,11 +22,13 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     );
 
     /// The shared secret of `m` for the key `ek`, whose form this is.
+    #[inline(always)]
     fn encapsulate(&self, ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         Self::encapsulate_once(ek, m)
     }
 
     /// The same, into the caller's memory.
+    #[inline(always)]
     fn encapsulate_into(
         &self,
         ek: &P::EncapsulationKeyBytes,
@@ -47,15 +50,12 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 }
 
 /// A decapsulation key.
-pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
-    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
-    fn empty() -> Self;
-
-    /// Becomes the key of the seed d ‖ z.
-    fn fill(&mut self, seed: &[u8; 64]);
+pub trait PrivateForm<P: ParameterSet>: Sized + Send + Sync + 'static {
+    /// The key of the seed d ‖ z. The whole key, which is not moved again: a move leaves a copy in the frame.
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K;
 
     /// The same, and its encapsulation key to `ek`.
-    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes);
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K;
 
     /// The seed d ‖ z, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 64]>>;

@@ -18,6 +18,7 @@ use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
 use super::{DecapsulationKey, DecapsulationKeyError, EncapsulationKey, SharedSecret, kem, serial};
 use crate::Bytes;
+use crate::filled::{Holds, filled};
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
@@ -190,6 +191,13 @@ pub struct Private<P: PreparedSet> {
 }
 
 impl<P: PreparedSet> Private<P> {
+    /// A key still to be filled.
+    fn empty() -> Self {
+        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
+        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
+        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
+    }
+
     fn prepared(&self) -> &Prepared {
         self.ek.prepared().expect("it was made with the key")
     }
@@ -220,20 +228,19 @@ impl<P: PreparedSet> Private<P> {
 }
 
 impl<P: PreparedSet> PrivateForm<P> for Private<P> {
-    fn empty() -> Self {
-        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
-        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
-        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
+        filled(Self::empty(), |form| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+        })
     }
 
-    fn fill(&mut self, seed: &[u8; 64]) {
-        let _guard = StackGuard::<DEPTH>;
-        fill(self, seed);
-    }
-
-    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
-        self.fill(seed);
-        *ek = *self.ek.as_bytes();
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K {
+        filled(Self::empty(), |form: &mut Self| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+            *ek = *form.ek.as_bytes();
+        })
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
