@@ -64,24 +64,36 @@ impl<T: Zeroize + Copy + 'static> Secret<T> {
     #[must_use]
     pub fn take(&mut self) -> Self {
         let moved = Self(self.0);
-        self.0.zeroize();
+        wipe_value(&mut self.0);
         moved
     }
 }
 
 impl<T: Zeroize + 'static> Drop for Secret<T> {
     fn drop(&mut self) {
-        // The encodings of keys: `zeroize` takes their thousands of bytes one by one.
-        #[cfg(feature = "alloc")]
-        if let Some(bytes) = (&mut self.0 as &mut dyn core::any::Any).downcast_mut::<alloc::vec::Vec<u8>>() {
-            bytes.clear();
-            let spare = bytes.spare_capacity_mut();
-            spare.fill(MaybeUninit::new(0));
-            core::hint::black_box(spare);
-            return;
-        }
-        self.0.zeroize();
+        wipe_value(&mut self.0);
     }
+}
+
+/// Wipes a value. Bytes, which `zeroize` takes one by one, are wiped by words: shared secrets, seeds, and encodings of keys.
+#[inline(always)]
+fn wipe_value<T: Zeroize + 'static>(value: &mut T) {
+    let any: &mut dyn core::any::Any = value;
+    if let Some(bytes) = any.downcast_mut::<[u8; 32]>() {
+        return wipe(bytes);
+    }
+    if let Some(bytes) = any.downcast_mut::<[u8; 64]>() {
+        return wipe(bytes);
+    }
+    #[cfg(feature = "alloc")]
+    if let Some(bytes) = any.downcast_mut::<alloc::vec::Vec<u8>>() {
+        bytes.clear();
+        let spare = bytes.spare_capacity_mut();
+        spare.fill(MaybeUninit::new(0));
+        core::hint::black_box(spare);
+        return;
+    }
+    value.zeroize();
 }
 
 impl<T: Zeroize + 'static> ZeroizeOnDrop for Secret<T> {}
