@@ -396,7 +396,13 @@ esac
             });
             // Who is to be invited publishes key packages first.
             let invite = format!("invite --home alice {} {}", dids[1], dids[2]);
-            assert!(soon(|| channel(&folder, nodes, &invite, b"").code == 0));
+            let mut answers = Vec::new();
+            let invited = soon(|| {
+                let answer = channel(&folder, nodes, &invite, b"");
+                answers.push(answer.stderr.clone());
+                answer.code == 0
+            });
+            assert!(invited, "the answers: {answers:?}");
             for joined in joining {
                 assert_eq!(joined.join().unwrap()["channel"], id);
             }
