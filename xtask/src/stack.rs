@@ -75,7 +75,7 @@ fn total(row: &Value) -> u64 {
     ["stack", "workspace", "heap_peak"].iter().filter_map(|field| row[field].as_u64()).sum()
 }
 
-/// What a prepared private key holds on the heap while it works.
+/// The bytes that a prepared private key holds on the heap while it works.
 fn held(rows: &[Value], row: &Value) -> u64 {
     let makes =
         |made: &&Value| made["alg"] == row["alg"] && made["form"] == "prepared" && made["op"] == "keygen";
@@ -119,7 +119,7 @@ fn beside(rows: &[Value]) -> Table<'static> {
     Table { heads, words: 2, rows: rows.collect() }
 }
 
-/// Whether the row tells the bytes of a key that rests.
+/// True if the row has the bytes of a resting key.
 fn rests(row: &Value) -> bool {
     row["bytes"].is_u64()
 }

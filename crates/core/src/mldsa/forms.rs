@@ -26,16 +26,16 @@ pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
     /// A private key in the standard's encoding (sk).
     type SigningKeyBytes: Bytes;
 
-    /// What a verifying key holds beside its bytes.
+    /// The state of a verifying key beside its bytes.
     #[doc(hidden)]
     type Public: VerifyingKeyForm<Self>;
 
-    /// What a signing key holds.
+    /// The content of a signing key.
     #[doc(hidden)]
     type Private: SigningKeyForm<Self>;
 }
 
-/// What a verifying key holds beside its bytes.
+/// The state of a verifying key beside its bytes.
 pub trait VerifyingKeyForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// The form of a key that was not used yet.
     const NEW: Self;
@@ -62,7 +62,7 @@ pub trait SigningKeyForm<P: ParameterSet>: Sized + Send + Sync + 'static {
     /// The key of the seed ξ. The whole key, which is not moved again: a move leaves a copy in the frame.
     fn from_seed<K: Holds<Self>>(seed: &[u8; 32]) -> K;
 
-    /// The same, and its verifying key to `vk`.
+    /// The key of the seed ξ, and its verifying key to `vk`.
     fn from_seed_into<K: Holds<Self>>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> K;
 
     /// The seed ξ, unless the key was imported without it.

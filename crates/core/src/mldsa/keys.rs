@@ -328,7 +328,7 @@ impl<P: ParameterSet> SigningKey<P> {
         signature
     }
 
-    /// The same, to the caller's `signature`.
+    /// Signs with the randomness `rnd`, into the caller's `signature`.
     ///
     /// It holds secrets until this returns, so it should not lie where others read.
     pub fn sign_with_rnd_into<'m>(

@@ -28,7 +28,7 @@ use crate::once::AtSecondUse;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 use crate::sha3::{State, squeeze};
 
-/// What verification needs of a key, ready.
+/// A verifying key, ready for verification.
 pub struct VerificationTable {
     /// Â column by column, then NTT(-2^d·t1).
     polynomials: Box<[Poly]>,
@@ -73,7 +73,7 @@ impl fmt::Debug for VerificationTable {
 pub struct PreparedPublic(AtSecondUse<VerificationTable>);
 
 impl PreparedPublic {
-    /// What is prepared, which is made now unless it is there.
+    /// The prepared key, which is made now unless it is there.
     pub(super) fn now<P: ParameterSet>(&self, vk: PublicKey<'_>) -> &VerificationTable {
         self.0.now(|| VerificationTable::new::<P>(vk))
     }
@@ -312,7 +312,7 @@ struct KeyRows<'a, P: ParameterSet> {
     t0: &'a mut [Poly],
     sk: &'a mut [u8],
     pk: &'a mut P::VerifyingKeyBytes,
-    /// How many rows of t1 stand in `pk`.
+    /// The number of rows of t1 in `pk`.
     rows: usize,
     absorber: Absorber,
     tr: &'a mut [u8; 64],

@@ -68,7 +68,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         self.form.prepare(&self.bytes);
     }
 
-    /// What is prepared.
+    /// The prepared key, if it was made.
     #[cfg(feature = "alloc")]
     pub(super) fn prepared(&self) -> Option<&super::prepared::Prepared> {
         self.form.prepared()

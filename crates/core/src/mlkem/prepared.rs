@@ -26,7 +26,7 @@ use crate::sha3::INTERLEAVED;
 /// The stack that the work behind a door of a prepared key uses at most, batches of states included.
 const DEPTH: usize = 8 * 1024;
 
-/// What encapsulation needs of a key, ready.
+/// An encapsulation key, ready for encapsulation.
 #[derive(Debug)]
 pub struct Prepared {
     /// Â by rows, then t̂.
@@ -152,7 +152,7 @@ fn encapsulate<P: ParameterSet>(key: &Prepared, m: &[u8; 32], c: &mut [u8], shar
     encaps_hashed::<P>(&key.elements, &hashed, c, shared);
 }
 
-/// The same from the bytes of a key, which is not kept.
+/// Encapsulates to the key of these bytes, which is not kept.
 #[inline(never)]
 fn encapsulate_encoded<P: ParameterSet>(
     ek: &[u8],
@@ -388,7 +388,7 @@ fn generate<P: ParameterSet>(
     generate_behind_g::<P>(rho, sigma, elements, s, ek)
 }
 
-/// The same from line 2 of Algorithm 13 on.
+/// Generates the key from line 2 of Algorithm 13 on.
 pub(super) fn generate_behind_g<P: ParameterSet>(
     rho: &[u8; 32],
     sigma: &[u8; 32],
