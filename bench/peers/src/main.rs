@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     }
     let peers = peers::all(arguments.limit);
     let mut bench = Bench { peers, arguments, rows: Vec::new(), permutations: Vec::new() };
-    // What is promised about `default` is promised about the middle of three runs.
+    // The promises about `default` hold for the middle of three runs.
     let again = Some(&[Form::Default][..]);
     for only in if bench.arguments.check { vec![None, again, again] } else { vec![None] } {
         if let Err(error) = bench.run(only) {

@@ -170,7 +170,7 @@ pub struct Work {
     pub run: Box<Run>,
     /// Randomness is drawn here: the outputs differ from those of the cases and are checked across instead.
     pub random: bool,
-    /// The same work, and the encoding of what it made, where `run` encodes nothing: for the comparison alone.
+    /// The work with its result encoded, where `run` encodes nothing: for the comparison alone.
     pub encoded: Option<Box<Run>>,
     /// How many operations one run does. A batch does all good cases in one, whatever the number of the case, and gives
     /// their outputs one after the other; only asked for the tampered case it puts that in the place of the last.
@@ -188,7 +188,7 @@ impl Work {
         Some(Self { run: Box::new(run), random: true, encoded: None, batch: 1 })
     }
 
-    /// Work that draws randomness and encodes nothing, and the same work with the encoding of what it made.
+    /// Work that draws randomness and encodes nothing, and the work with its result encoded.
     pub fn unencoded(
         mut run: impl FnMut(usize) + 'static,
         encoded: impl FnMut(usize, &mut Answer) + 'static,

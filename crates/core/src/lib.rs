@@ -12,6 +12,7 @@ extern crate std;
 pub mod approved;
 mod bytes;
 pub mod cpu;
+mod filled;
 pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]

@@ -41,7 +41,7 @@ mod owner {
     }
 }
 
-/// Where the processor has no compare-and-exchange each place has a value of its own, and a clone none. Of two threads that make the value at once
+/// The owner on a processor without compare-and-exchange: each place has a value of its own, and a clone none. Of two threads that make the value at once
 /// each has its own; the memory of the one that was stored first is never released.
 #[cfg(not(target_has_atomic = "ptr"))]
 mod owner {

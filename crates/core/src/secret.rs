@@ -7,7 +7,9 @@
 #![allow(unsafe_code)] // The barrier, the scrubber and the valgrind mark are the reason for this file.
 
 use core::fmt;
-use core::mem::{ManuallyDrop, MaybeUninit};
+#[cfg(feature = "alloc")]
+use core::mem::ManuallyDrop;
+use core::mem::MaybeUninit;
 
 use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop};
 
@@ -62,24 +64,36 @@ impl<T: Zeroize + Copy + 'static> Secret<T> {
     #[must_use]
     pub fn take(&mut self) -> Self {
         let moved = Self(self.0);
-        self.0.zeroize();
+        wipe_value(&mut self.0);
         moved
     }
 }
 
 impl<T: Zeroize + 'static> Drop for Secret<T> {
     fn drop(&mut self) {
-        // The encodings of keys: `zeroize` takes their thousands of bytes one by one.
-        #[cfg(feature = "alloc")]
-        if let Some(bytes) = (&mut self.0 as &mut dyn core::any::Any).downcast_mut::<alloc::vec::Vec<u8>>() {
-            bytes.clear();
-            let spare = bytes.spare_capacity_mut();
-            spare.fill(MaybeUninit::new(0));
-            core::hint::black_box(spare);
-            return;
-        }
-        self.0.zeroize();
+        wipe_value(&mut self.0);
     }
+}
+
+/// Wipes a value. Bytes, which `zeroize` takes one by one, are wiped by words: shared secrets, seeds, and encodings of keys.
+#[inline(always)]
+fn wipe_value<T: Zeroize + 'static>(value: &mut T) {
+    let any: &mut dyn core::any::Any = value;
+    if let Some(bytes) = any.downcast_mut::<[u8; 32]>() {
+        return wipe(bytes);
+    }
+    if let Some(bytes) = any.downcast_mut::<[u8; 64]>() {
+        return wipe(bytes);
+    }
+    #[cfg(feature = "alloc")]
+    if let Some(bytes) = any.downcast_mut::<alloc::vec::Vec<u8>>() {
+        bytes.clear();
+        let spare = bytes.spare_capacity_mut();
+        spare.fill(MaybeUninit::new(0));
+        core::hint::black_box(spare);
+        return;
+    }
+    value.zeroize();
 }
 
 impl<T: Zeroize + 'static> ZeroizeOnDrop for Secret<T> {}
@@ -141,30 +155,6 @@ impl<T> fmt::Debug for WipedBox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WipedBox([redacted])")
     }
-}
-
-/// The value that `fill` made of `empty`.
-///
-/// A plain move of a value from a variable leaves a copy in the frame, above what a [`StackGuard`] scrubs: here the variable is wiped, and so are
-/// the vector registers that the move went through.
-#[inline(always)]
-pub(crate) fn filled<T>(empty: T, fill: impl FnOnce(&mut T)) -> T {
-    struct Moved<T>(ManuallyDrop<T>);
-
-    impl<T> Drop for Moved<T> {
-        fn drop(&mut self) {
-            let start = &raw mut self.0;
-            // SAFETY: the bytes are this variable's, whose value was moved out and is not used again.
-            unsafe { clear_bytes(start.cast(), size_of::<T>()) };
-            core::hint::black_box(start);
-        }
-    }
-
-    let _registers = StackGuard::<0>;
-    let mut made = Moved(ManuallyDrop::new(empty));
-    fill(&mut made.0);
-    // SAFETY: a value that is not used again where it stands.
-    unsafe { core::ptr::read(&*made.0) }
 }
 
 /// Whether two byte strings are equal, in time that depends on their lengths alone.

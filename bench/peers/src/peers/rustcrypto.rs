@@ -3,7 +3,7 @@
 //! Their hashes (`shake`, `sha3` over `keccak` 0.2) run the portable permutation on x86-64: `keccak` has vector code
 //! only behind a `cfg` that needs nightly, and its run-time choice exists on aarch64 alone (the SHA-3 instructions).
 //!
-//! What their doors take: `oneshot` imports private keys in the standard's encoding (deprecated there, but it is what
+//! Inputs of their doors: `oneshot` imports private keys in the standard's encoding (deprecated there, but it is what
 //! the other peers take), `seed` and `compact` import the seed, which they recommend. `ml-kem` keeps no matrix in its
 //! key objects and samples it in every call; `ml-dsa` keeps the matrix and the transformed vectors.
 //!

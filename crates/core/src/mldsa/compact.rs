@@ -13,6 +13,7 @@ use super::public::PublicKey;
 use super::seeds::{self, Seeds};
 use super::small;
 use crate::Bytes;
+use crate::filled::{Holds, filled};
 use crate::secret::Secret;
 use crate::small::Stack;
 
@@ -42,36 +43,14 @@ pub struct CompactPrivate<P> {
 
 const _: () = assert!(size_of::<CompactPrivate<super::MlDsa87>>() == 96);
 
+/// The key of a seed and tr. In a frame of its own, which no other work stands below.
+#[inline(never)]
+pub(super) fn of_parts<P, K: Holds<CompactPrivate<P>>>(seed: &[u8; 32], tr: &[u8; 64]) -> K {
+    let empty = CompactPrivate { seed: Secret::new([0; 32]), tr: *tr, set: PhantomData };
+    filled(empty, |form| *form.seed.expose_mut() = *seed)
+}
+
 impl<P: ParameterSet> CompactPrivate<P> {
-    #[inline(always)]
-    fn fill_tr(&mut self, seed: &[u8; 32]) {
-        if P::SMALL {
-            return guarded::<{ small::TR }, _>(|| small::hash_of_public_key::<P>(seed, &mut self.tr, Stack));
-        }
-        #[cfg(feature = "alloc")]
-        if is_wide() {
-            self.tr = wide::tr::<P>(seed, None);
-            return;
-        }
-        self.tr = tr::<P>(seed);
-    }
-
-    #[inline(always)]
-    fn fill_public(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
-        if P::SMALL {
-            return guarded::<{ small::KEY_GEN }, _>(|| {
-                small::key_gen::<P>(seed, vk.as_mut(), &mut self.tr, Stack);
-            });
-        }
-        #[cfg(feature = "alloc")]
-        if is_wide() {
-            self.tr = wide::tr::<P>(seed, Some(vk));
-            return;
-        }
-        fill_public_key::<P>(seed, vk.as_mut());
-        h(&[vk.as_ref()], &mut self.tr);
-    }
-
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
         let mut k = Secret::new([0; 32]);
@@ -81,18 +60,34 @@ impl<P: ParameterSet> CompactPrivate<P> {
 }
 
 impl<P: ParameterSet> SigningKeyForm<P> for CompactPrivate<P> {
-    fn empty() -> Self {
-        Self { seed: Secret::new([0; 32]), tr: [0; 64], set: PhantomData }
+    #[inline(always)]
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 32]) -> K {
+        if P::SMALL {
+            let mut tr = [0; 64];
+            guarded::<{ small::TR }, _>(|| small::hash_of_public_key::<P>(seed, &mut tr, Stack));
+            return of_parts(seed, &tr);
+        }
+        #[cfg(feature = "alloc")]
+        if is_wide() {
+            return of_parts(seed, &wide::tr::<P>(seed, None));
+        }
+        of_parts(seed, &tr::<P>(seed))
     }
 
-    fn fill(&mut self, seed: &[u8; 32]) {
-        self.fill_tr(seed);
-        *self.seed.expose_mut() = *seed;
-    }
-
-    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
-        self.fill_public(seed, vk);
-        *self.seed.expose_mut() = *seed;
+    #[inline(always)]
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> K {
+        let mut tr = [0; 64];
+        if P::SMALL {
+            guarded::<{ small::KEY_GEN }, _>(|| small::key_gen::<P>(seed, vk.as_mut(), &mut tr, Stack));
+            return of_parts(seed, &tr);
+        }
+        #[cfg(feature = "alloc")]
+        if is_wide() {
+            return of_parts(seed, &wide::tr::<P>(seed, Some(vk)));
+        }
+        fill_public_key::<P>(seed, vk.as_mut());
+        h(&[vk.as_ref()], &mut tr);
+        of_parts(seed, &tr)
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 32]>> {
@@ -145,9 +140,7 @@ mod wide {
     use crate::mldsa::prepared::PreparedPrivate;
 
     fn key<P: ParameterSet>(seed: &[u8; 32]) -> PreparedPrivate<P> {
-        let mut key = PreparedPrivate::empty();
-        key.fill(seed);
-        key
+        PreparedPrivate::of_seed(seed)
     }
 
     /// tr, and the public key to `vk`.

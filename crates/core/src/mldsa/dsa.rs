@@ -24,7 +24,7 @@ pub(super) trait VerifyingForm<P> {
     fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, scratch: &mut Poly);
 }
 
-/// What signing reads of a private key.
+/// The parts of a private key that signing reads.
 pub(super) trait SigningForm {
     /// How the masks are made, and the challenges.
     type Masks<'a>: Masks<'a>;

@@ -109,7 +109,7 @@ impl<'a, P: ParameterSet> SigningKeyRef<'a, P> {
         });
     }
 
-    /// What signing reads: the polynomials, K and tr.
+    /// The parts that signing reads: the polynomials, K and tr.
     #[inline(always)]
     fn parts(&self) -> (small::EncodedParts<'_>, (&[u8; 32], &[u8; 64])) {
         let key = small::EncodedParts { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA };
@@ -154,7 +154,7 @@ impl<P: ParameterSet> fmt::Debug for SigningKeyRef<'_, P> {
     }
 }
 
-/// How deep [`SigningKeyRef::sign_decoded`] goes on the stack, with some to spare.
+/// The stack that [`SigningKeyRef::sign_decoded`] uses, with some to spare.
 const SIGN_44: usize = 37_888;
 const SIGN_65: usize = 59_136;
 const SIGN_87: usize = 94_208;

@@ -7,6 +7,7 @@ use super::message::Message;
 use super::params::sealed::Parameters;
 use super::public::PublicKey;
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::secret::{Secret, StackGuard};
 
 /// A parameter set of ML-DSA: [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) or [`MlDsa87`](super::MlDsa87).
@@ -25,16 +26,16 @@ pub trait ParameterSet: Parameters + Copy + Debug + Eq + Send + Sync {
     /// A private key in the standard's encoding (sk).
     type SigningKeyBytes: Bytes;
 
-    /// What a verifying key holds beside its bytes.
+    /// The state of a verifying key beside its bytes.
     #[doc(hidden)]
     type Public: VerifyingKeyForm<Self>;
 
-    /// What a signing key holds.
+    /// The content of a signing key.
     #[doc(hidden)]
     type Private: SigningKeyForm<Self>;
 }
 
-/// What a verifying key holds beside its bytes.
+/// The state of a verifying key beside its bytes.
 pub trait VerifyingKeyForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// The form of a key that was not used yet.
     const NEW: Self;
@@ -57,15 +58,12 @@ pub trait VerifyingKeyForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 }
 
 /// A signing key.
-pub trait SigningKeyForm<P: ParameterSet>: Send + Sync + 'static {
-    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
-    fn empty() -> Self;
+pub trait SigningKeyForm<P: ParameterSet>: Sized + Send + Sync + 'static {
+    /// The key of the seed ξ. The whole key, which is not moved again: a move leaves a copy in the frame.
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 32]) -> K;
 
-    /// Becomes the key of the seed ξ.
-    fn fill(&mut self, seed: &[u8; 32]);
-
-    /// The same, and its verifying key to `vk`.
-    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes);
+    /// The key of the seed ξ, and its verifying key to `vk`.
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> K;
 
     /// The seed ξ, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 32]>>;

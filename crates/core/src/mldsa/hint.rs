@@ -27,7 +27,7 @@ pub(crate) fn use_hint_vartime<P: Parameters>(r1: &mut Poly, r0: &Poly, places: 
     }
 }
 
-/// The same of a coefficient that has a hint.
+/// The high bits of a coefficient that has a hint (FIPS 204, Algorithm 40).
 #[inline(always)]
 pub(crate) fn use_hint_one<P: Parameters>(r1: i32, r0: i32) -> i32 {
     match r0 > 0 {

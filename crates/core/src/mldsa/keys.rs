@@ -9,9 +9,10 @@ use super::forms::{ParameterSet, SigningKeyForm, VerifyingKeyForm};
 use super::message::{Message, MuHasher};
 use super::public::PublicKey;
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::prehash::ContextTooLong;
 use crate::rng::draw;
-use crate::secret::{Secret, filled};
+use crate::secret::Secret;
 
 mod in_workspace;
 
@@ -211,6 +212,16 @@ pub struct SigningKey<P: ParameterSet> {
     pub(super) form: P::Private,
 }
 
+impl<P: ParameterSet> Holds<P::Private> for SigningKey<P> {
+    fn of(form: P::Private) -> Self {
+        Self { form }
+    }
+
+    fn form(&mut self) -> &mut P::Private {
+        &mut self.form
+    }
+}
+
 impl<P: ParameterSet> SigningKey<P> {
     /// Makes a key from the operating system's randomness (FIPS 204, Algorithm 1 (ML-DSA.KeyGen)).
     ///
@@ -235,7 +246,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        filled(Self { form: P::Private::empty() }, |key| key.form.fill(seed))
+        P::Private::from_seed(seed)
     }
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
@@ -256,7 +267,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        filled(Self { form: P::Private::empty() }, |key| key.form.fill_into(seed, vk))
+        P::Private::from_seed_into(seed, vk)
     }
 
     /// The seed ξ: all that has to be stored. A key that was imported without it has none.
@@ -317,7 +328,7 @@ impl<P: ParameterSet> SigningKey<P> {
         signature
     }
 
-    /// The same, to the caller's `signature`.
+    /// Signs with the randomness `rnd`, into the caller's `signature`.
     ///
     /// It holds secrets until this returns, so it should not lie where others read.
     pub fn sign_with_rnd_into<'m>(

@@ -23,7 +23,7 @@ pub(crate) fn polynomials(count: usize) -> Vec<Poly> {
     (0..count).map(|_| Poly::ZERO).collect()
 }
 
-/// Whether the table in force is for vectors: then sponges run side by side, and matrices are made on the heap.
+/// True if the table in force is for vectors: then sponges run side by side, and matrices are made on the heap.
 pub(crate) fn is_wide() -> bool {
     active().level >= Level::Neon
 }

@@ -23,11 +23,12 @@ use super::ring::{Places, Poly};
 use super::sample::{Masks, in_ball_vartime, set_challenge_vartime};
 use super::seeds::{Seeds, finish_row_of_t};
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 use crate::sha3::{State, squeeze};
 
-/// What verification needs of a key, ready.
+/// A verifying key, ready for verification.
 pub struct VerificationTable {
     /// Â column by column, then NTT(-2^d·t1).
     polynomials: Box<[Poly]>,
@@ -72,7 +73,7 @@ impl fmt::Debug for VerificationTable {
 pub struct PreparedPublic(AtSecondUse<VerificationTable>);
 
 impl PreparedPublic {
-    /// What is prepared, which is made now unless it is there.
+    /// The prepared key, which is made now unless it is there.
     pub(super) fn now<P: ParameterSet>(&self, vk: PublicKey<'_>) -> &VerificationTable {
         self.0.now(|| VerificationTable::new::<P>(vk))
     }
@@ -124,25 +125,14 @@ pub struct PreparedPrivate<P: ParameterSet> {
 }
 
 impl<P: ParameterSet> SigningKeyForm<P> for PreparedPrivate<P> {
-    fn empty() -> Self {
-        Self {
-            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
-            short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
-            k: Box::new(Secret::new([0; 32])),
-            seed: None,
-            tr: Box::new([0; 64]),
-            public: Box::new(P::VerifyingKeyBytes::zeroed()),
-            sk: Secret::new(vec![0; P::SigningKeyBytes::LEN]),
-        }
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 32]) -> K {
+        K::of(Self::of_seed(seed))
     }
 
-    fn fill(&mut self, seed: &[u8; 32]) {
-        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| self.fill_from_seed(seed));
-    }
-
-    fn fill_into(&mut self, seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) {
-        self.fill(seed);
-        *vk = *self.public;
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> K {
+        let form = Self::of_seed(seed);
+        *vk = *form.public;
+        K::of(form)
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 32]>> {
@@ -165,6 +155,25 @@ impl<P: ParameterSet> SigningKeyForm<P> for PreparedPrivate<P> {
 }
 
 impl<P: ParameterSet> PreparedPrivate<P> {
+    fn empty() -> Self {
+        Self {
+            polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
+            short: vec![Short::ZERO; P::L + P::K].into_boxed_slice(),
+            k: Box::new(Secret::new([0; 32])),
+            seed: None,
+            tr: Box::new([0; 64]),
+            public: Box::new(P::VerifyingKeyBytes::zeroed()),
+            sk: Secret::new(vec![0; P::SigningKeyBytes::LEN]),
+        }
+    }
+
+    /// The key of the seed ξ: all its secrets are on the heap.
+    pub(super) fn of_seed(seed: &[u8; 32]) -> Self {
+        let mut key = Self::empty();
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
+        key
+    }
+
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
         let seeds = Seeds::<P>::new(seed, self.k.expose_mut());
@@ -303,7 +312,7 @@ struct KeyRows<'a, P: ParameterSet> {
     t0: &'a mut [Poly],
     sk: &'a mut [u8],
     pk: &'a mut P::VerifyingKeyBytes,
-    /// How many rows of t1 stand in `pk`.
+    /// The number of rows of t1 in `pk`.
     rows: usize,
     absorber: Absorber,
     tr: &'a mut [u8; 64],

@@ -10,7 +10,7 @@ use super::small;
 use crate::small::Worked;
 use crate::{Compact, Small};
 
-/// How many coefficients of k polynomials, three bytes each, do not fit in the bytes of z.
+/// The number of coefficients of k polynomials, three bytes each, that do not fit in the bytes of z.
 // Done by the compiler.
 #[allow(clippy::integer_division_remainder_used)]
 const fn spilled(k: usize, z_bytes: usize) -> usize {
@@ -106,7 +106,7 @@ macro_rules! form {
             type Spill = P::Spill;
         }
 
-        /// The same keys and signatures.
+        /// Keys and signatures are those of `P`.
         impl<P: ParameterSet> ParameterSet for $form<P> {
             const NAME: &'static str = P::NAME;
             type VerifyingKeyBytes = P::VerifyingKeyBytes;

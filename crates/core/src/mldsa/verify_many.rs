@@ -55,7 +55,7 @@ impl<P: ParameterSet<Public = PreparedPublic>> VerifyingKey<P> {
     }
 }
 
-/// Where the items of a group have their keys and messages.
+/// The places of a group's keys and messages.
 trait Signers<P: ParameterSet> {
     /// μ of each of these items.
     fn representatives(&self, items: &[usize], mu: &mut [[u8; 64]]);

@@ -12,6 +12,7 @@ use super::ring::Ntt;
 use super::sample::{Noise, Prf};
 use super::{SharedSecret, small};
 use crate::Bytes;
+use crate::filled::{Holds, filled};
 use crate::secret::{Secret, declassify};
 use crate::sha3::Sha3_256;
 use crate::small::{Stack, Zero};
@@ -23,6 +24,7 @@ pub struct Public;
 impl<P: ParameterSet> PublicForm<P> for Public {
     const NEW: Self = Self;
 
+    #[inline(always)]
     fn encapsulate_once(
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
@@ -49,39 +51,40 @@ pub struct Private<P> {
 }
 
 impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn empty() -> Self {
-        Self { seed: Secret::new([0; 64]), h: [0; 32], parameters: PhantomData }
-    }
-
-    fn fill(&mut self, seed: &[u8; 64]) {
+    #[inline(always)]
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
+        let mut h = [0; 32];
         scrubbed::<P, { depth::HASH[0] }, { depth::HASH[1] }, { depth::HASH[2] }, _>(|| {
             if P::SMALL {
-                small::hash_of_public_key::<P>(seed, &mut self.h, Stack);
+                small::hash_of_public_key::<P>(seed, &mut h, Stack);
             } else if depth::small::<P>() {
-                return self.fill_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
+                small::key_gen::<P>(seed, P::EncapsulationKeyBytes::zeroed().as_mut(), &mut h, Stack);
             } else {
-                hash_of_public_key::<P>(seed, &mut self.h);
+                hash_of_public_key::<P>(seed, &mut h);
             }
-            *self.seed.expose_mut() = *seed;
         });
+        of_parts(seed, &h)
     }
 
-    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
+    #[inline(always)]
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K {
+        let mut h = [0; 32];
         scrubbed::<P, { depth::KEY_GEN[0] }, { depth::KEY_GEN[1] }, { depth::KEY_GEN[2] }, _>(|| {
             if depth::small::<P>() {
-                small::key_gen::<P>(seed, ek.as_mut(), &mut self.h, Stack);
+                small::key_gen::<P>(seed, ek.as_mut(), &mut h, Stack);
             } else {
                 public_key::<P>(seed, ek.as_mut());
-                self.h = Sha3_256::digest(ek.as_ref());
+                h = Sha3_256::digest(ek.as_ref());
             }
-            *self.seed.expose_mut() = *seed;
         });
+        of_parts(seed, &h)
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
         Some(&self.seed)
     }
 
+    #[inline(always)]
     fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
         scrubbed::<P, { depth::KEY_GEN[0] }, { depth::KEY_GEN[1] }, { depth::KEY_GEN[2] }, _>(|| {
             if depth::small::<P>() {
@@ -98,6 +101,7 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
         EncapsulationKey::from_reduced(bytes, P::Public::NEW)
     }
 
+    #[inline(always)]
     fn decapsulate(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
         scrubbed::<P, { depth::DECAPS[0] }, { depth::DECAPS[1] }, { depth::DECAPS[2] }, _>(|| {
             let (seed, c, shared) = (self.seed.expose(), c.as_ref(), shared.expose_mut());
@@ -111,6 +115,13 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
 }
 
 const _: () = assert!(size_of::<Private<super::MlKem768>>() == 96);
+
+/// The key of a seed and H(ek). In a frame of its own, which no other work stands below.
+#[inline(never)]
+pub(super) fn of_parts<P, K: Holds<Private<P>>>(seed: &[u8; 64], h: &[u8; 32]) -> K {
+    let empty = Private { seed: Secret::new([0; 64]), h: *h, parameters: PhantomData };
+    filled(empty, |form| *form.seed.expose_mut() = *seed)
+}
 
 #[inline(never)]
 fn hash_of_public_key<P: ParameterSet>(seed: &[u8; 64], h: &mut [u8; 32]) {

@@ -8,8 +8,9 @@ use super::encode;
 use super::params::{DecapsulationKey, EncapsulationKey, ParameterSet, PrivateForm, PublicForm};
 use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::rng;
-use crate::secret::{Secret, StackGuard, filled};
+use crate::secret::{Secret, StackGuard};
 
 mod encoded;
 mod in_workspace;
@@ -221,6 +222,16 @@ fn returned<C: Bytes>(work: impl FnOnce(&mut C, &mut SharedSecret)) -> (C, Share
     (c, shared.take())
 }
 
+impl<P: ParameterSet> Holds<P::Private> for DecapsulationKey<P> {
+    fn of(form: P::Private) -> Self {
+        Self { form }
+    }
+
+    fn form(&mut self) -> &mut P::Private {
+        &mut self.form
+    }
+}
+
 impl<P: ParameterSet> DecapsulationKey<P> {
     /// A new key, with the operating system's randomness.
     ///
@@ -251,7 +262,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
-        filled(Self { form: P::Private::empty() }, |key| key.form.fill(seed))
+        P::Private::from_seed(seed)
     }
 
     /// The key of the seed d ‖ z, and its encapsulation key to `ek`: both in the time of one.
@@ -272,7 +283,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        filled(Self { form: P::Private::empty() }, |key| key.form.fill_into(seed, ek))
+        P::Private::from_seed_into(seed, ek)
     }
 
     /// The seed d ‖ z: the form to store. A key that was imported without it has none.

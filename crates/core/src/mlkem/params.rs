@@ -8,10 +8,11 @@ use super::SharedSecret;
 use super::kernels::packed::SmallPoly;
 use super::poly::Ntt;
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::secret::Secret;
 use crate::small::{Worked, Zero};
 
-/// What the algorithms need to know of a parameter set, and users do not.
+/// The parameters that only the algorithms need.
 pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
     /// The rank of the module: rows and columns of Â.
     const K: usize;
@@ -24,7 +25,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     /// K elements of T_q.
     type Vector: AsRef<[Ntt]> + AsMut<[Ntt]> + Zero + Zeroize + 'static;
 
-    /// What encryption with a prepared key reads: Â by rows, then t̂.
+    /// The input of encryption with a prepared key: Â by rows, then t̂.
     #[cfg(feature = "alloc")]
     type Elements: AsRef<[Ntt]> + AsMut<[Ntt]> + Zero;
 
@@ -46,10 +47,10 @@ pub trait ParameterSet: Sealed {
     type Ciphertext: Bytes;
     /// A decapsulation key dk as other libraries store it: dk_PKE ‖ ek ‖ H(ek) ‖ z.
     type DecapsulationKeyBytes: Bytes;
-    /// What an encapsulation key holds beside its bytes.
+    /// The state of an encapsulation key beside its bytes.
     #[doc(hidden)]
     type Public: PublicForm<Self>;
-    /// What a decapsulation key holds.
+    /// The content of a decapsulation key.
     #[doc(hidden)]
     type Private: PrivateForm<Self>;
 }
@@ -112,7 +113,7 @@ pub struct DecapsulationKey<P: ParameterSet> {
 }
 
 #[cfg(feature = "alloc")]
-/// What an encapsulation key has ready.
+/// The form of an encapsulation key that an operation reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     Bytes(&'a [u8]),
@@ -123,18 +124,18 @@ pub enum Source<'a> {
     },
 }
 
-/// What decapsulation reads of a key beside ŝ.
+/// The input of decapsulation beside ŝ.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'a> {
     pub source: Source<'a>,
     /// H(ek), as the key has it.
     pub h: &'a [u8; 32],
-    /// What the rejection secret is made of.
+    /// The key of the rejection secret.
     pub z: &'a [u8; 32],
 }
 
-/// What an encapsulation key holds beside its bytes.
+/// The state of an encapsulation key beside its bytes.
 pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// The form of a key that was not used yet.
     const NEW: Self;
@@ -147,7 +148,8 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
         shared: &mut SharedSecret,
     );
 
-    /// The same for the key `ek`, whose form this is.
+    /// The shared secret of `m` for the key `ek`, whose form this is, and the ciphertext.
+    #[inline(always)]
     fn encapsulate(
         &self,
         ek: &P::EncapsulationKeyBytes,
@@ -161,7 +163,7 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// Makes now what later operations with the key `ek` need.
     fn prepare(&self, _ek: &P::EncapsulationKeyBytes) {}
 
-    /// What the key `ek` has ready.
+    /// The form of the key `ek`.
     #[cfg(feature = "alloc")]
     fn source<'a>(&'a self, ek: &'a P::EncapsulationKeyBytes) -> Source<'a> {
         Source::Bytes(ek.as_ref())
@@ -169,15 +171,12 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 }
 
 /// A decapsulation key.
-pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
-    /// A key still to be filled: filled where it stands, it leaves no copy of its secrets in a frame that it was moved from.
-    fn empty() -> Self;
+pub trait PrivateForm<P: ParameterSet>: Sized + Send + Sync + 'static {
+    /// The key of the seed d ‖ z. The whole key, which is not moved again: a move leaves a copy in the frame.
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K;
 
-    /// Becomes the key of the seed d ‖ z.
-    fn fill(&mut self, seed: &[u8; 64]);
-
-    /// The same, and its encapsulation key to `ek`.
-    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes);
+    /// The key of the seed d ‖ z, and its encapsulation key to `ek`.
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K;
 
     /// The seed d ‖ z, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 64]>>;

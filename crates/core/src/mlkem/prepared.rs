@@ -20,6 +20,7 @@ use super::pke::{self, DecryptionKey};
 use super::ring::Ntt;
 use super::{DecapsulationKeyError, SharedSecret, kem, serial};
 use crate::Bytes;
+use crate::filled::{Holds, filled};
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
@@ -32,7 +33,7 @@ pub trait PreparedSet: ParameterSet<Public = Public, Private = Private<Self>> {}
 /// The stack that the work behind a door of a prepared key uses at most, batches of states included.
 const DEPTH: usize = 8 * 1024;
 
-/// What encapsulation needs of a key, ready.
+/// An encapsulation key, ready for encapsulation.
 #[derive(Debug)]
 pub struct Prepared {
     /// Â by rows, then t̂.
@@ -121,11 +122,18 @@ pub struct Private<P: PreparedSet> {
 }
 
 impl<P: PreparedSet> Private<P> {
+    /// A key still to be filled.
+    fn empty() -> Self {
+        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
+        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
+        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
+    }
+
     fn prepared(&self) -> &Prepared {
         self.ek.form.0.get().expect("it was made with the key")
     }
 
-    /// What decapsulation reads beside ŝ.
+    /// The input of decapsulation beside ŝ.
     pub(super) fn parts(&self) -> Parts<'_> {
         let prepared = self.prepared();
         Parts { source: prepared.source(), h: &prepared.h, z: self.z.expose() }
@@ -143,20 +151,19 @@ impl<P: PreparedSet> Private<P> {
 }
 
 impl<P: PreparedSet> PrivateForm<P> for Private<P> {
-    fn empty() -> Self {
-        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
-        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
-        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
+        filled(Self::empty(), |form| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+        })
     }
 
-    fn fill(&mut self, seed: &[u8; 64]) {
-        let _guard = StackGuard::<DEPTH>;
-        fill(self, seed);
-    }
-
-    fn fill_into(&mut self, seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) {
-        self.fill(seed);
-        *ek = *self.ek.as_bytes();
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K {
+        filled(Self::empty(), |form: &mut Self| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+            *ek = *form.ek.as_bytes();
+        })
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
@@ -302,7 +309,7 @@ fn generate<P: ParameterSet>(
     generate_behind_g::<P>(rho, sigma, elements, s, ek)
 }
 
-/// The same from line 2 of Algorithm 13 on.
+/// Generates the key from line 2 of Algorithm 13 on.
 pub(super) fn generate_behind_g<P: ParameterSet>(
     rho: &[u8; 32],
     sigma: &[u8; 32],

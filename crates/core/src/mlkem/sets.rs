@@ -78,7 +78,7 @@ macro_rules! form {
             type Elements = P::Elements;
         }
 
-        /// The same keys, ciphertexts and secrets.
+        /// Keys, ciphertexts and secrets are those of `P`.
         impl<P: ParameterSet> ParameterSet for $form<P> {
             const NAME: &'static str = P::NAME;
             type EncapsulationKeyBytes = P::EncapsulationKeyBytes;

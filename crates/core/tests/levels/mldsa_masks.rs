@@ -65,7 +65,7 @@ fn masks_repeat_only_where_a_fault_is_planted<P: PreparedSet>(set: Set) {
     assert!(shared.iter().all(|mask| !repeats(core::slice::from_ref(mask))), "{}", P::NAME);
     assert!(repeats(&shared), "canary: {}", P::NAME);
 
-    for level in Level::ALL {
+    for level in Level::ALL.iter().copied() {
         cpu::limit(level);
         if cpu::level() != level {
             continue;

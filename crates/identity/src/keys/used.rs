@@ -13,6 +13,7 @@ const MOST: usize = 128;
 /// The key that was used last is the last.
 static USED: Mutex<Vec<Arc<Used>>> = Mutex::new(Vec::new());
 
+#[allow(clippy::large_enum_variant, reason = "it stands behind a pointer")]
 enum Used {
     MlDsa44(mldsa::VerifyingKey<MlDsa44>),
     MlDsa65(mldsa::VerifyingKey<MlDsa65>),

@@ -213,7 +213,7 @@ impl Kem {
         });
     }
 
-    /// The same, with the generator's randomness.
+    /// Encapsulates with the generator's randomness.
     pub fn encapsulate_random(&mut self, ciphertext: &mut [u8], secret: &mut [u8; 32], rng: &mut Rng) {
         assert_eq!(ciphertext.len(), [768, 1088, 1568][self.k - 2]);
         // SAFETY: both live; the ciphertext has the length of its parameter set; the secret has 32 bytes.

@@ -34,7 +34,7 @@ impl Zeroize for Short {
     }
 }
 
-/// What a challenge is multiplied with, |coefficient| < 2^15: the last group negated, then all of them, so that a group of the
+/// A factor of a challenge, |coefficient| < 2^15: the last group negated, then all of them, so that a group of the
 /// product is a sum of consecutive eights.
 pub(crate) struct Multiplicand([i16; GROUP + N]);
 

@@ -604,7 +604,7 @@ fn pack_bits<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -
     }
 }
 
-/// Whether |c| < `bound` for every coefficient, as 1 (all are below) or 0; |c| < 2^30.
+/// 1 if |c| < `bound` for every coefficient, else 0; |c| < 2^30.
 ///
 /// Every coefficient is looked at: the time says nothing of which one is large.
 fn is_below(p: &Poly, bound: i32) -> u32 {
@@ -673,7 +673,7 @@ pub(crate) fn write_group(bytes: &mut [u8], number: impl FnMut(usize) -> u32) {
     }
 }
 
-/// The same of every width in one loop, in a build for size.
+/// One loop for every width, in a build for size.
 #[inline(never)]
 fn write_bits(bytes: &mut [u8], numbers: &[u32; GROUP]) {
     let width = bytes.len();

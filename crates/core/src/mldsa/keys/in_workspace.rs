@@ -1,10 +1,8 @@
 //! The doors that work in memory of the caller's.
 
-use super::super::compact::CompactPrivate;
-use super::super::forms::SigningKeyForm as _;
+use super::super::compact::of_parts;
 use super::super::small::{self, IN_WORKSPACE, KEY_GEN_IN_WORKSPACE};
 use super::{InvalidSignature, Message, ParameterSet, SigningKey, VerifyingKeyRef};
-use crate::secret::filled;
 use crate::{Small, Workspace};
 
 impl<P: ParameterSet> SigningKey<Small<P>> {
@@ -19,14 +17,12 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
         vk: Option<&mut P::VerifyingKeyBytes>,
         workspace: &mut Workspace<P>,
     ) -> Self {
-        filled(Self { form: CompactPrivate::empty() }, |key| {
-            let CompactPrivate { seed: kept, tr, .. } = &mut key.form;
-            workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| match vk {
-                Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), tr, memory),
-                None => small::hash_of_public_key::<Small<P>>(seed, tr, memory),
-            });
-            *kept.expose_mut() = *seed;
-        })
+        let mut tr = [0; 64];
+        workspace.run::<KEY_GEN_IN_WORKSPACE, _>(|memory| match vk {
+            Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), &mut tr, memory),
+            None => small::hash_of_public_key::<Small<P>>(seed, &mut tr, memory),
+        });
+        of_parts(seed, &tr)
     }
 
     /// [`verifying_key_into`](Self::verifying_key_into) in a workspace.

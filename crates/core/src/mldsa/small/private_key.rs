@@ -1,4 +1,4 @@
-//! What signing reads of a private key.
+//! The parts of a private key that signing reads.
 
 use super::key_gen::add_row_of_t;
 use super::sampling::each_bounded;

@@ -1,4 +1,4 @@
-//! What signing and verification share: μ, the high bits, and bounds.
+//! The common parts of signing and verification: μ, the high bits, and bounds.
 
 use crate::mldsa::kernels::{GROUP, decompose_one, write_group};
 use crate::mldsa::message::Message;

@@ -125,7 +125,7 @@ pub(crate) fn each_bounded(
     }
 }
 
-/// The same packed as in a private key, in 32·bitlen(2η) bytes.
+/// A polynomial of s1 or s2, packed as in a private key, in 32·bitlen(2η) bytes.
 #[inline(never)]
 pub(crate) fn expand_s(sponge: &mut Sponge, rho_prime: &[u8; 64], place: usize, eta: i32, packed: &mut [u8]) {
     let width = packed.len() >> 5;

@@ -33,7 +33,7 @@ pub(crate) fn sign_seed<P: Parameters>(
     });
 }
 
-/// What signing from the seed works with: the sponge, the key, μ and ρ″.
+/// The state of signing from the seed: the sponge, the key, μ and ρ″.
 pub(crate) type OfSeed<P> = (Sponge, Seeds<P>, ([u8; 64], Secret<[u8; 64]>));
 
 #[inline(never)]
@@ -51,7 +51,7 @@ pub(crate) fn start<P: Parameters>(
     randomize(sponge, k.expose(), rnd, mu, rho_second);
 }
 
-/// The same by a key in the standard's encoding, and its K.
+/// The state of signing by a key in the standard's encoding, with its K.
 #[inline(never)]
 pub(crate) fn sign_encoded<P: Parameters>(
     key: &EncodedParts<'_>,

@@ -42,7 +42,7 @@ pub(crate) fn bytes(number: u32) -> [u8; 3] {
     [a, b, c]
 }
 
-/// What stands for a coefficient of w once w1 is hashed: its low bits less products, plus this, so that no borrow reaches bit 23;
+/// The word of a coefficient of w once w1 is hashed: its low bits less products, plus this, so that no borrow reaches bit 23;
 /// which says whether its high bits are not 0.
 pub(crate) const BIAS: u32 = 1 << 20;
 

@@ -61,7 +61,7 @@ pub(crate) fn absorb_mu(hash: &mut Sponge, sponge: &mut Sponge, pk: &[u8], messa
     hash.absorb(&mu);
 }
 
-/// Whether z, packed, is below γ1 - β.
+/// True if z, packed, is below γ1 - β.
 #[inline(never)]
 pub(crate) fn is_small<P: Parameters>(z: &[u8]) -> bool {
     let numbers = (0..P::L * N).map(|place| number_at(z, P::Z_BYTES >> 5, place));

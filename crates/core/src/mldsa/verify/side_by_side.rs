@@ -1,4 +1,4 @@
-//! The same on the heap: what is hashed runs beside the sampling of the matrix.
+//! Verification on the heap: hashes run beside the sampling of the matrix.
 
 use core::marker::PhantomData;
 
@@ -45,7 +45,7 @@ impl PublicKey<'_> {
     }
 }
 
-/// What is hashed.
+/// The hashes of a verification.
 enum Step {
     /// The public key, to tr.
     Key,
@@ -67,7 +67,7 @@ struct Once<'a, P: ParameterSet> {
     absorber: Absorber,
     /// μ and all of w1, packed: what c̃ is the hash of.
     input: [u8; INPUT],
-    /// How many rows of w1 stand in the input.
+    /// The number of rows of w1 in the input.
     rows: usize,
     expected: [u8; 64],
     set: PhantomData<P>,

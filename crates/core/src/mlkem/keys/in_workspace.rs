@@ -1,11 +1,9 @@
 //! The doors that work in memory of the caller's.
 
-use super::super::compact::Private;
+use super::super::compact::of_parts;
 use super::super::depth::IN_WORKSPACE;
-use super::super::params::PrivateForm as _;
 use super::super::small;
 use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
-use crate::secret::filled;
 use crate::{Small, Workspace};
 
 impl<P: ParameterSet> EncapsulationKeyRef<'_, Small<P>> {
@@ -38,16 +36,12 @@ impl<P: ParameterSet> DecapsulationKey<Small<P>> {
         ek: Option<&mut P::EncapsulationKeyBytes>,
         workspace: &mut Workspace<P>,
     ) -> Self {
-        filled(Self { form: Private::empty() }, |key| {
-            workspace.run::<IN_WORKSPACE, _>(|memory| {
-                let Private { seed: kept, h, .. } = &mut key.form;
-                match ek {
-                    Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), h, memory),
-                    None => small::hash_of_public_key::<Small<P>>(seed, h, memory),
-                }
-                *kept.expose_mut() = *seed;
-            });
-        })
+        let mut h = [0; 32];
+        workspace.run::<IN_WORKSPACE, _>(|memory| match ek {
+            Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), &mut h, memory),
+            None => small::hash_of_public_key::<Small<P>>(seed, &mut h, memory),
+        });
+        of_parts(seed, &h)
     }
 
     /// [`encapsulation_key_into`](Self::encapsulation_key_into) in a workspace.

@@ -38,7 +38,7 @@ pub const ML_DSA_65: Set =
 pub const ML_DSA_87: Set =
     Set { k: 8, l: 7, eta: 2, tau: 60, c_tilde: 64, gamma1_log: 19, gamma2: (Q - 1) / 32, omega: 75 };
 
-/// How an attempt at signing ends.
+/// The end of an attempt at signing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attempt {
     Accepted,

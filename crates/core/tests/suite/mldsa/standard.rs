@@ -9,7 +9,7 @@ use gambeson::sha3::Shake256;
 use super::reference::{Attempt, Fault, Key, ML_DSA_44, ML_DSA_65, ML_DSA_87, Set};
 use super::{sign_by_every_form, unhex};
 
-/// How many attempts ended how, over the signatures of these messages by the key of `seed`, which are as the doors make them.
+/// The number of attempts with each end, over the signatures of these messages by the key of `seed`, which are as the doors make them.
 fn attempts<P: PreparedSet>(
     set: Set,
     seed: &[u8; 32],
