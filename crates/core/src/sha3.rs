@@ -73,7 +73,7 @@ pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };
 #[cfg(feature = "alloc")]
-pub(crate) use lanes::{LANES, WIDE, absorb, lanes, permuted, squeeze, squeezed};
+pub(crate) use lanes::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze, squeezed};
 pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
 

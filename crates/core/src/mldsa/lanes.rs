@@ -12,10 +12,11 @@ use super::params::sealed::Parameters;
 use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
 use crate::cpu::Level;
+use crate::engine::{self, Absorber, Sponges, load};
 use crate::secret::wipe;
 use crate::sha3::{
-    Abreast, Aligned, Block, LANES, Shake128, Shake256, Squeeze, State, WIDE, absorb, from_word, lanes,
-    permute_aligned, permute_sponge, permuted, squeeze, squeeze_eight, squeezed,
+    Abreast, Block, LANES, Shake128, Shake256, Squeeze, State, WIDE, lanes, permute_sponge, squeeze,
+    squeeze_eight, squeezed,
 };
 
 /// Polynomials to be filled. `vec!` would copy each from one of zeros.
@@ -30,56 +31,7 @@ pub(crate) fn is_wide() -> bool {
 
 /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
 fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
-    state.0.fill(0);
-    absorb(&mut state.0, seed);
-    state.0[seed.len() >> 3] = from_word(u64::from(u16::from_le_bytes(place)) | 0x1f << 16);
-    state.0[(rate >> 3) - 1] |= 1 << 63;
-}
-
-fn wipe_states(states: &mut [Aligned]) {
-    states.iter_mut().for_each(|state| state.0.zeroize());
-}
-
-/// A message on its way through SHAKE256, block by block.
-#[derive(Default)]
-pub(crate) struct Absorber {
-    absorbed: usize,
-    /// The last block, with the padding, was added.
-    pub(crate) is_padded: bool,
-}
-
-impl Absorber {
-    /// Adds the next block of a message in pieces to the state, if so much of it is known; false if not, and at its end.
-    pub(crate) fn feed(&mut self, state: &mut State, known: &[&[u8]], is_all: bool) -> bool {
-        const RATE: usize = Shake256::RATE;
-        let length: usize = known.iter().map(|piece| piece.len()).sum();
-        if self.is_padded || !is_all && length < self.absorbed + RATE {
-            return false;
-        }
-        let (mut block, mut filled, mut before) = ([0; RATE], 0, self.absorbed);
-        self.absorbed += RATE;
-        for piece in known {
-            let (skipped, piece) = piece.split_at(piece.len().min(before));
-            before -= skipped.len();
-            // Where one piece has all of the block, as nearly always, it is not copied.
-            if let Some(block) = piece.first_chunk::<RATE>()
-                && filled == 0
-            {
-                absorb(&mut state.0, block);
-                return true;
-            }
-            let piece = &piece[..piece.len().min(RATE - filled)];
-            block[filled..][..piece.len()].copy_from_slice(piece);
-            filled += piece.len();
-        }
-        if filled < RATE {
-            block[filled] = 0x1f;
-            block[RATE - 1] |= 0x80;
-            self.is_padded = true;
-        }
-        absorb(&mut state.0, &block);
-        true
-    }
+    load(state, seed, u64::from(u16::from_le_bytes(place)) | 0x1f << 16, rate);
 }
 
 /// Adds what μ is the hash of, but for the permutation of its last block, to a state that is empty; false, if μ is given.
@@ -90,7 +42,7 @@ pub(crate) fn absorb_message(
     message: &Message<'_>,
     mu: &mut [u8; 64],
 ) -> bool {
-    let mut absorber = Absorber::default();
+    let mut absorber = Absorber::SHAKE;
     message.represent(tr, mu, |pieces, _| {
         while absorber.feed(state, pieces, true) && !absorber.is_padded {
             permute_sponge(state);
@@ -99,39 +51,59 @@ pub(crate) fn absorb_message(
     absorber.is_padded
 }
 
-/// SHAKE256 of each of `count` messages, at most eight, side by side: `pieces` hands over those of a message, in all its blocks the same,
+/// SHAKE256 of each of `count` messages, side by side: `pieces` hands over those of a message, in all its blocks the same,
 /// or none where nothing is to be hashed, and `done` has the state that the output is squeezed of.
 ///
 /// Variable time: the lengths are public.
 pub(crate) fn hash_side_by_side(
     count: usize,
-    mut pieces: impl FnMut(usize, &mut dyn FnMut(&[&[u8]])),
-    mut done: impl FnMut(usize, &State),
+    pieces: impl FnMut(usize, &mut dyn FnMut(&[&[u8]])),
+    done: impl FnMut(usize, &State),
 ) {
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    let mut absorbers: [Absorber; LANES] = Default::default();
-    let mut job: [usize; LANES] = core::array::from_fn(|i| i);
-    let mut busy = count;
-    while busy > 0 {
-        // Backwards: what takes an emptied place has had its turn.
-        for lane in (0..busy).rev() {
-            let (state, absorber) = (&mut states[lane].0, &mut absorbers[lane]);
-            let mut is_busy = false;
-            if absorber.is_padded {
-                done(job[lane], state);
-            } else {
-                pieces(job[lane], &mut |pieces| is_busy = absorber.feed(state, pieces, true));
-            }
-            if !is_busy {
-                busy -= 1;
-                if lane != busy {
-                    states.swap(lane, busy);
-                    absorbers.swap(lane, busy);
-                    job.swap(lane, busy);
-                }
+    engine::run::<_, { 1 + LANES }>(&mut Messages { next: 0, count, pieces, done });
+}
+
+struct Messages<P, D> {
+    next: usize,
+    count: usize,
+    pieces: P,
+    done: D,
+}
+
+impl<P: FnMut(usize, &mut dyn FnMut(&[&[u8]])), D: FnMut(usize, &State)> Messages<P, D> {
+    fn feed(&mut self, message: usize, absorber: &mut Absorber, state: &mut State) -> bool {
+        let mut is_fed = false;
+        (self.pieces)(message, &mut |pieces| is_fed = absorber.feed(state, pieces, true));
+        is_fed
+    }
+}
+
+impl<P: FnMut(usize, &mut dyn FnMut(&[&[u8]])), D: FnMut(usize, &State)> Sponges for Messages<P, D> {
+    type Job = (usize, Absorber);
+    const IDLE: Self::Job = (0, Absorber::SHAKE);
+
+    fn begin(&mut self, state: &mut State) -> Option<Self::Job> {
+        state.0 = [0; 25];
+        while self.next < self.count {
+            let (message, mut absorber) = (self.next, Absorber::SHAKE);
+            self.next += 1;
+            if self.feed(message, &mut absorber, state) {
+                return Some((message, absorber));
             }
         }
-        permute_aligned(&mut states[..permuted(busy, lanes())]);
+        None
+    }
+
+    fn step(&mut self, (message, absorber): &mut Self::Job, state: &mut State) -> bool {
+        if !absorber.is_padded {
+            return self.feed(*message, absorber, state);
+        }
+        (self.done)(*message, state);
+        false
+    }
+
+    fn is_secret(&self) -> bool {
+        false
     }
 }
 
@@ -184,8 +156,7 @@ const HELD: usize = LANES + (LANES >> 1);
 pub(crate) const KEPT: usize = 4;
 
 /// FIPS 204, Algorithm 32 (ExpandA), to `a`, column by column; before it, if there is a ρ′, Algorithm 33 (ExpandS) to
-/// `s`; and what `beside` does. As many permutations run side by side as the table likes: when a polynomial is full,
-/// its lane takes up the next. A column of `a` has `kept` places, K or [`KEPT`]: a row that `beside` had makes room.
+/// `s`; and what `beside` does. A column of `a` has `kept` places, K or [`KEPT`]: a row that `beside` had makes room.
 ///
 /// The last polynomials are all begun, more than there are lanes, and those that can wait least have a turn.
 ///
@@ -200,65 +171,28 @@ pub(crate) fn expand<P: Parameters>(
     kept: usize,
     beside: &mut impl Beside,
 ) {
-    let mut sampling = Sampling::<P> {
+    let lanes = lanes();
+    let mut sampling = Sampling::<P, _> {
         kernels,
         kept,
         rho,
         rho_prime,
         secrets: if rho_prime.is_some() { s.len() } else { 0 },
+        s,
+        a,
+        held: if beside.outlasts(lanes) { 0 } else { held::<P>(lanes, rho_prime.is_some()) },
+        beside,
         filled: [0; 71],
         later: [0; 71],
+        next: 0,
         next_row: 0,
         set: PhantomData,
     };
-    let mut next = 0;
-    let lanes = lanes();
-    let held = if beside.outlasts(lanes) { 0 } else { held::<P>(lanes, rho_prime.is_some()) };
-    // The lane of the hash, and those that can run beside it or wait: when the hash has nothing to do, one more runs.
-    let mut states = [const { Aligned(State::new()) }; 1 + HELD];
-    let mut job = [0; 1 + HELD];
-    let (mut busy, mut most) = (0, 0);
-    loop {
-        let first = usize::from(!beside.feed(&mut states[0].0));
-        let is_end = held > 0 && sampling.count() - next + busy <= held;
-        while (is_end || busy + 1 < first + lanes) && next < sampling.room() {
-            busy += 1;
-            job[busy] = sampling.job(next);
-            sampling.begin(job[busy], &mut states[busy].0);
-            next += 1;
-        }
-        most = most.max(busy);
-        let end = (first + lanes).min(1 + busy);
-        if first == end {
-            break;
-        }
-        if is_end {
-            // Those that wait stand behind the lanes.
-            while let Some((running, waiting)) = sampling.less_patient(&job[..=busy], end) {
-                states.swap(running, waiting);
-                job.swap(running, waiting);
-            }
-        }
-        permute_aligned(&mut states[first..first + permuted(end - first, lanes)]);
-        // Backwards: what takes an emptied place has had its turn, or was not permuted because it waits.
-        for lane in (1..end).rev() {
-            if !sampling.take(job[lane], &states[lane].0, s, a, beside) {
-                continue;
-            }
-            if lane != busy {
-                states[lane].0.0 = states[busy].0.0;
-                job[lane] = job[busy];
-            }
-            busy -= 1;
-        }
-    }
-    if rho_prime.is_some() {
-        wipe_states(&mut states[..=most]);
-    }
+    engine::run::<_, { 1 + HELD }>(&mut sampling);
 }
 
 /// The polynomials of a key in the making: s has the first numbers, then comes the matrix row by row.
-struct Sampling<'a, P> {
+struct Sampling<'a, P, B> {
     kernels: &'a Kernels,
     /// How many rows there is room for.
     kept: usize,
@@ -266,15 +200,22 @@ struct Sampling<'a, P> {
     rho_prime: Option<&'a [u8; 64]>,
     /// How many polynomials of s there are to sample.
     secrets: usize,
+    s: &'a mut [Poly],
+    a: &'a mut [Poly],
+    /// How many polynomials are begun of the last.
+    held: usize,
+    beside: &'a mut B,
     filled: [u16; 15 + 56],
     /// How much longer each can wait than one of the first row: by three blocks for each row before it, in which its own is not yet
     /// asked for.
     later: [u16; 15 + 56],
+    /// How many polynomials were begun.
+    next: usize,
     next_row: usize,
     set: PhantomData<P>,
 }
 
-impl<P: Parameters> Sampling<'_, P> {
+impl<P: Parameters, B> Sampling<'_, P, B> {
     /// Which polynomial comes next. For ML-DSA-44 the first row comes before s, so that the hash has something to do
     /// sooner; with longer rows it is the slower order.
     fn job(&self, i: usize) -> usize {
@@ -291,37 +232,34 @@ impl<P: Parameters> Sampling<'_, P> {
         (i / P::L, i % P::L)
     }
 
-    /// How many polynomials there are, of s and of the matrix.
-    fn count(&self) -> usize {
-        self.secrets + P::L * P::K
-    }
-
-    /// How well a polynomial that is begun can wait, by what it has.
-    fn patience(&self, i: usize) -> u16 {
-        self.filled[i] + self.later[i]
-    }
-
-    /// Of the jobs that are done now, up to `end`, one that can wait longer than one behind them, and that one; the first is none.
-    fn less_patient(&self, jobs: &[usize], end: usize) -> Option<(usize, usize)> {
-        let patience = |lane: &usize| self.patience(jobs[*lane]);
-        let running = (1..end).max_by_key(patience)?;
-        let waiting = (end..jobs.len()).min_by_key(patience)?;
-        (patience(&waiting) < patience(&running)).then_some((running, waiting))
-    }
-
-    /// How many polynomials, of s and of the matrix, there are places for now.
-    fn room(&self) -> usize {
-        self.secrets + P::L * P::K.min(self.next_row + self.kept)
-    }
-
     /// Where a row begins.
     fn row(&self, row: usize) -> usize {
         row & (self.kept.next_power_of_two() - 1)
     }
+}
 
-    fn begin(&mut self, i: usize, state: &mut State) {
+impl<P: Parameters, B: Beside> Sponges for Sampling<'_, P, B> {
+    type Job = usize;
+    const IDLE: usize = 0;
+
+    fn chain(&mut self, state: &mut State) -> bool {
+        self.beside.feed(state)
+    }
+
+    fn room(&mut self, busy: usize, lanes: usize) -> usize {
+        let begun_soon = self.secrets + P::L * P::K - self.next + busy <= self.held;
+        if begun_soon { self.held } else { lanes }
+    }
+
+    fn begin(&mut self, state: &mut State) -> Option<usize> {
         /// Of SHAKE128, in coefficients.
         const BLOCK: u16 = 56;
+        // There are places for so many polynomials, of s and of the matrix, now.
+        if self.next == self.secrets + P::L * P::K.min(self.next_row + self.kept) {
+            return None;
+        }
+        let i = self.job(self.next);
+        self.next += 1;
         match self.rho_prime {
             Some(rho_prime) if i < self.secrets => {
                 sponge(state, rho_prime, (i as u16).to_le_bytes(), Shake256::RATE);
@@ -332,26 +270,25 @@ impl<P: Parameters> Sampling<'_, P> {
                 sponge(state, self.rho, [column as u8, row as u8], Shake128::RATE);
             }
         }
+        Some(i)
     }
 
-    /// Reads a block into the polynomial, and says whether that is full now.
-    fn take(
-        &mut self,
-        i: usize,
-        state: &State,
-        s: &mut [Poly],
-        a: &mut [Poly],
-        beside: &mut impl Beside,
-    ) -> bool {
+    fn patience(&self, i: usize) -> u16 {
+        self.filled[i] + self.later[i]
+    }
+
+    fn step(&mut self, i: &mut usize, state: &mut State) -> bool {
+        let i = *i;
         let filled = usize::from(self.filled[i]);
         let filled = if i < self.secrets {
             squeezed::<{ Shake256::RATE }>(state, |block| {
-                (self.kernels.reject_bounded)(&mut s[i], filled, block, P::ETA)
+                (self.kernels.reject_bounded)(&mut self.s[i], filled, block, P::ETA)
             })
         } else {
             let (row, column) = Self::place(i - self.secrets);
+            let place = column * self.kept + self.row(row);
             squeezed::<{ Shake128::RATE }>(state, |block| {
-                (self.kernels.reject_uniform)(&mut a[column * self.kept + self.row(row)], filled, block)
+                (self.kernels.reject_uniform)(&mut self.a[place], filled, block)
             })
         };
         self.filled[i] = filled as u16;
@@ -362,10 +299,15 @@ impl<P: Parameters> Sampling<'_, P> {
             if !row.iter().all(is_full) || !secrets.iter().all(is_full) {
                 break;
             }
-            beside.row(&mut a[self.row(self.next_row)..], self.kept, s, self.next_row);
+            let first = self.row(self.next_row);
+            self.beside.row(&mut self.a[first..], self.kept, self.s, self.next_row);
             self.next_row += 1;
         }
-        filled == N
+        filled < N
+    }
+
+    fn is_secret(&self) -> bool {
+        self.rho_prime.is_some()
     }
 }
 
@@ -439,37 +381,61 @@ struct MatrixEntry<'r> {
     column: usize,
 }
 
+impl MatrixEntry<'_> {
+    /// With which ρ is hashed.
+    const fn place(&self) -> [u8; 2] {
+        [self.column as u8, self.row as u8]
+    }
+}
+
 /// Squeezes the sponges of these entries, at most eight, until all polynomials are full: `take` reads a block into that of an entry,
 /// from the place that it has reached, and says which it reaches.
 fn sample_side_by_side(
     entries: &[MatrixEntry<'_>],
     mut take: impl FnMut(&MatrixEntry<'_>, usize, &[u8; Shake128::RATE]) -> usize,
 ) {
-    let mut filled = [0; LANES];
-    let filled = &mut filled[..entries.len()];
-    let place = |entry: &MatrixEntry<'_>| [entry.column as u8, entry.row as u8];
     if entries.len() == 8
         && let Some(squeeze_eight) = squeeze_eight()
     {
-        let mut sponges = Abreast::of_seeds(entries.iter().map(|entry| (entry.rho, place(entry))));
+        let mut filled = [0; 8];
+        let mut sponges = Abreast::of_seeds(entries.iter().map(|entry| (entry.rho, entry.place())));
         let mut blocks = [const { Block::ZERO }; 8];
         while filled.iter().any(|filled| *filled < N) {
             squeeze_eight(&mut sponges, &mut blocks);
-            for ((entry, filled), block) in entries.iter().zip(&mut *filled).zip(&blocks) {
+            for ((entry, filled), block) in entries.iter().zip(&mut filled).zip(&blocks) {
                 *filled = take(entry, *filled, block.shake128());
             }
         }
         return;
     }
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    for (state, entry) in states.iter_mut().zip(entries) {
-        sponge(&mut state.0, entry.rho, place(entry), Shake128::RATE);
+    engine::run::<_, { 1 + LANES }>(&mut Entries { entries, next: 0, take });
+}
+
+struct Entries<'e, 'r, T> {
+    entries: &'e [MatrixEntry<'r>],
+    next: usize,
+    take: T,
+}
+
+impl<T: FnMut(&MatrixEntry<'_>, usize, &[u8; Shake128::RATE]) -> usize> Sponges for Entries<'_, '_, T> {
+    /// The entry, and how many coefficients it has.
+    type Job = (usize, usize);
+    const IDLE: (usize, usize) = (0, 0);
+
+    fn begin(&mut self, state: &mut State) -> Option<(usize, usize)> {
+        let entry = self.entries.get(self.next)?;
+        sponge(state, entry.rho, entry.place(), Shake128::RATE);
+        self.next += 1;
+        Some((self.next - 1, 0))
     }
-    while filled.iter().any(|filled| *filled < N) {
-        permute_aligned(&mut states[..permuted(entries.len(), lanes())]);
-        for ((entry, filled), state) in entries.iter().zip(&mut *filled).zip(&states) {
-            *filled = squeezed(&state.0, |block| take(entry, *filled, block));
-        }
+
+    fn step(&mut self, (entry, filled): &mut (usize, usize), state: &mut State) -> bool {
+        *filled = squeezed(state, |block| (self.take)(&self.entries[*entry], *filled, block));
+        *filled < N
+    }
+
+    fn is_secret(&self) -> bool {
+        false
     }
 }
 
@@ -514,58 +480,58 @@ pub(crate) const INPUT: usize = 64 + 8 * 128;
 const RING: usize = 16;
 
 impl MaskBatch<'_> {
-    /// Makes the sponges of the next masks, which `write` is to find in their places.
-    fn begin(&mut self, states: &mut [Aligned]) {
-        for state in states {
-            sponge(&mut state.0, self.rho_second, self.kappa.to_le_bytes(), Shake256::RATE);
-            self.kappa = self.kappa.wrapping_add(1);
-        }
-    }
-
-    /// Block number `block` of masks of `length` bytes, of which the first comes after those that are ready.
-    fn write(&mut self, states: &[Aligned], block: usize, length: usize) {
-        let (from, to) = (block * Shake256::RATE, length.min((block + 1) * Shake256::RATE));
-        for (state, i) in states.iter().zip(self.first + self.ready..) {
-            squeeze(&state.0, &mut self.packed[i & (RING - 1)][from..to]);
-        }
-    }
-
+    /// Makes so many masks of `length` bytes behind those that are ready, and H of the input beside them.
     #[inline(never)]
-    fn refill(&mut self, length: usize) {
-        let mut states = [const { Aligned(State::new()) }; LANES];
-        let states = &mut states[..lanes()];
-        self.begin(states);
-        for block in 0..length.div_ceil(Shake256::RATE) {
-            permute_aligned(states);
-            self.write(states, block, length);
+    fn make(&mut self, count: usize, length: usize, input: Option<&[u8]>, digest: &mut [u8]) {
+        let mut making =
+            Making { batch: self, count, next: 0, length, input, absorber: Absorber::SHAKE, digest };
+        engine::run::<_, { 1 + LANES }>(&mut making);
+        self.ready += count;
+    }
+}
+
+/// Masks in the making, and the hash of a challenge.
+struct Making<'m, 'a> {
+    batch: &'m mut MaskBatch<'a>,
+    count: usize,
+    /// How many were begun.
+    next: usize,
+    length: usize,
+    input: Option<&'m [u8]>,
+    absorber: Absorber,
+    digest: &'m mut [u8],
+}
+
+impl Sponges for Making<'_, '_> {
+    /// The place of the mask, and how many bytes it has.
+    type Job = (usize, usize);
+    const IDLE: (usize, usize) = (0, 0);
+
+    fn chain(&mut self, state: &mut State) -> bool {
+        let Some(input) = self.input else { return false };
+        if self.absorber.is_padded {
+            squeeze(state, self.digest);
         }
-        self.ready += states.len();
-        wipe_states(states);
+        self.absorber.feed(state, &[input], true)
     }
 
-    /// H of the input, and masks in the lanes beside it if the next attempt will want more than there are.
-    #[inline(never)]
-    fn hash<P: Parameters>(&mut self, input: &[u8], out: &mut [u8]) {
-        let blocks = P::Z_BYTES.div_ceil(Shake256::RATE);
-        debug_assert!(blocks <= input.len().div_ceil(Shake256::RATE) && out.len() <= 64);
-        let mut states = [const { Aligned(State::new()) }; LANES];
-        let lanes = lanes();
-        let beside = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
-        self.begin(&mut states[1..=beside]);
-        let mut hash = Absorber::default();
-        let mut block = 0;
-        while hash.feed(&mut states[0].0, &[input], true) {
-            if block < blocks {
-                permute_aligned(&mut states[..=beside]);
-                self.write(&states[1..=beside], block, P::Z_BYTES);
-            } else {
-                permute_aligned(&mut states[..1]);
-            }
-            block += 1;
+    fn begin(&mut self, state: &mut State) -> Option<(usize, usize)> {
+        if self.next == self.count {
+            return None;
         }
-        self.ready += beside;
-        squeeze(&states[0].0, out);
-        wipe_states(&mut states);
+        let batch = &mut self.batch;
+        sponge(state, batch.rho_second, batch.kappa.to_le_bytes(), Shake256::RATE);
+        batch.kappa = batch.kappa.wrapping_add(1);
+        let place = (batch.first + batch.ready + self.next) & (RING - 1);
+        self.next += 1;
+        Some((place, 0))
+    }
+
+    fn step(&mut self, (place, filled): &mut (usize, usize), state: &mut State) -> bool {
+        let end = self.length.min(*filled + Shake256::RATE);
+        squeeze(state, &mut self.batch.packed[*place][*filled..end]);
+        *filled = end;
+        end < self.length
     }
 }
 
@@ -584,7 +550,7 @@ impl<'a> Masks<'a> for MaskBatch<'a> {
 
     fn next(&mut self, packed: &mut [u8]) {
         if self.ready == 0 {
-            self.refill(packed.len());
+            self.make(lanes(), packed.len(), None, &mut []);
         }
         packed.copy_from_slice(&self.packed[self.first][..packed.len()]);
         self.first = (self.first + 1) & (RING - 1);
@@ -604,7 +570,10 @@ impl<'a> Masks<'a> for MaskBatch<'a> {
         for (row, packed) in rows.chunks_exact_mut(P::W1_BYTES).enumerate() {
             pack_row(row, packed);
         }
-        self.hash::<P>(&input[..64 + P::K * P::W1_BYTES], c_tilde);
+        // With masks in the lanes beside it if the next attempt will want more than there are.
+        let lanes = lanes();
+        let count = if self.ready < P::L && lanes > 2 { lanes - 1 } else { 0 };
+        self.make(count, P::Z_BYTES, Some(&input[..64 + P::K * P::W1_BYTES]), c_tilde);
         self.input = input;
     }
 }
@@ -759,23 +728,6 @@ mod tests {
         assert_eq!(rest, all[Shake256::RATE..]);
     }
 
-    #[test]
-    fn messages_in_pieces_are_padded_as_shake_pads_them() {
-        let bytes = [7; 300];
-        for length in [0, 1, 134, 135, 136, 137, 271, 272, 273] {
-            for cut in [0, length.min(100), length] {
-                let (mut state, mut digest, mut expected) = (State::new(), [0; 64], [0; 64]);
-                let mut absorber = Absorber::default();
-                while absorber.feed(&mut state, &[&bytes[..cut], &[], &bytes[cut..length]], true) {
-                    permute_sponge(&mut state);
-                }
-                squeeze(&state, &mut digest);
-                Shake256::digest_into(&bytes[..length], &mut expected);
-                assert_eq!(digest, expected);
-            }
-        }
-    }
-
     #[allow(clippy::integer_division_remainder_used)]
     #[test]
     fn batches_give_what_the_single_samplers_give() {
@@ -787,7 +739,7 @@ mod tests {
             for (length, rho_prime_given) in lengths.into_iter().zip([true, false].into_iter().cycle()) {
                 let message = std::vec![5; length];
                 matrix.iter_mut().for_each(|a| a.0.fill(0));
-                let mut hash = Hash { message: &message, absorber: Absorber::default(), digest: [0; 64] };
+                let mut hash = Hash { message: &message, absorber: Absorber::SHAKE, digest: [0; 64] };
                 let given = rho_prime_given.then_some(&rho_prime);
                 expand::<P>(active(), &rho, given, &mut s, &mut matrix, P::K, &mut hash);
                 let mut expected = [0; 64];

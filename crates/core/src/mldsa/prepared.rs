@@ -15,7 +15,7 @@ use super::errors::{InvalidSignature, SigningKeyError};
 use super::forms::{ParameterSet, SigningKeyForm, VerifyingKeyForm, scrubbed};
 use super::kernels::{Kernels, Short, active};
 use super::keys::SigningKey;
-use super::lanes::{Absorber, Beside, Hash, KEPT, MaskBatch, expand, polynomials};
+use super::lanes::{Beside, Hash, KEPT, MaskBatch, expand, polynomials};
 use super::message::Message;
 use super::params::{T0_BYTES, T1_BYTES};
 use super::public::PublicKey;
@@ -23,6 +23,7 @@ use super::ring::{Places, Poly};
 use super::sample::{Masks, in_ball_vartime, set_challenge_vartime};
 use super::seeds::{Seeds, finish_row_of_t};
 use crate::Bytes;
+use crate::engine::Absorber;
 use crate::filled::Holds;
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, declassify, declassify_value, difference};
@@ -42,7 +43,7 @@ impl VerificationTable {
         let kernels = active();
         let mut polynomials = polynomials(P::K * P::L + P::K).into_boxed_slice();
         let (a, t1) = polynomials.split_at_mut(P::K * P::L);
-        let mut hash = Hash { message: vk.0, absorber: Absorber::default(), digest: [0; 64] };
+        let mut hash = Hash { message: vk.0, absorber: Absorber::SHAKE, digest: [0; 64] };
         expand::<P>(kernels, vk.rho(), None, &mut [], a, P::K, &mut hash);
         for (row, t1) in t1.iter_mut().enumerate() {
             vk.minus_t1_2d_hat(kernels, row, t1);
@@ -326,7 +327,7 @@ impl<'a, P: ParameterSet> KeyRows<'a, P> {
         pk: &'a mut P::VerifyingKeyBytes,
         tr: &'a mut [u8; 64],
     ) -> Self {
-        Self { kernels: active(), short, t0, sk, pk, rows: 0, absorber: Absorber::default(), tr }
+        Self { kernels: active(), short, t0, sk, pk, rows: 0, absorber: Absorber::SHAKE, tr }
     }
 
     /// Makes Â, column by column with as many rows as are `kept`, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24

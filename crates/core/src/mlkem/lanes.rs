@@ -3,43 +3,38 @@
 //! A permutation of four or eight states costs at most twice that of one. So H(ek) and J(z ‖ c), which are long chains,
 //! run beside the matrix and the noise, and the lanes of several operations fill each other's gaps.
 
-use zeroize::Zeroize;
-
 use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
+use crate::engine::{self, Absorber, BLOCK, Sponges, load};
 use crate::secret::wipe;
 use crate::sha3::{
-    Aligned, LANES, Sha3_256, Sha3_512, Shake128, Shake256, State, WIDE, absorb, from_word, lanes,
-    permute_aligned, permute_sponge, permuted, squeeze, to_word,
+    LANES, Sha3_512, Shake128, State, WIDE, absorb, absorb_at, permute_sponge, squeeze, to_word,
 };
 
 mod rows;
 
 pub(super) use rows::run_by_rows;
 
-/// The bytes of a block of H and J, and the unit of [`Work`].
-const BLOCK: usize = Sha3_256::RATE;
-const _: () = assert!(BLOCK == Shake256::RATE);
+/// The places of the sponges of operations: they have no chain of their own.
+const PLACES: usize = 1 + LANES;
 
 /// A message on its way through H or J, block by block.
 pub(super) struct Chain<'a> {
-    head: &'a [u8],
-    tail: &'a [u8],
-    /// The domain bits and the first bit of the padding; none when they are absorbed.
-    suffix: Option<u8>,
+    pieces: [&'a [u8]; 2],
+    absorber: Absorber,
     begun: bool,
 }
 
 impl<'a> Chain<'a> {
     /// H (FIPS 203, §4.1, (4.4)): SHA3-256 of an encapsulation key.
     pub(super) const fn h(key: &'a [u8]) -> Self {
-        Self { head: &[], tail: key, suffix: Some(0b110), begun: false }
+        Self { pieces: [key, &[]], absorber: Absorber::SHA3, begun: false }
     }
 
     /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
     pub(super) const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
-        Self { head: z, tail: c, suffix: Some(0b1_1111), begun: false }
+        Self { pieces: [z, c], absorber: Absorber::SHAKE, begun: false }
     }
 
     /// Runs alone to its end, from the state that its beginning left.
@@ -52,33 +47,14 @@ impl<'a> Chain<'a> {
 
     /// Adds the next block to the state; false if there is none.
     fn feed(&mut self, state: &mut State) -> bool {
-        let head = core::mem::take(&mut self.head);
-        if self.tail.is_empty() && self.suffix.is_none() {
-            return false;
-        }
-        let (piece, rest) = self.tail.split_at(self.tail.len().min(BLOCK - head.len()));
-        self.tail = rest;
-        absorb(&mut state.0, head);
-        absorb(&mut state.0[head.len() >> 3..], piece);
-        let end = head.len() + piece.len();
-        if end < BLOCK {
-            let suffix = self.suffix.take().expect("only the last block is not full");
-            pad(state, end, suffix, BLOCK);
-        }
-        true
+        self.absorber.feed(state, &self.pieces, true)
     }
 
-    /// A measure of what it has to absorb, in bytes of blocks.
+    /// A measure of its blocks, in bytes.
     const fn work(&self) -> usize {
-        self.head.len() + self.tail.len() + if self.suffix.is_some() { BLOCK } else { 0 }
+        let [first, second] = self.pieces;
+        first.len() + second.len() + BLOCK
     }
-}
-
-/// pad10*1 behind `end` whole words of a block.
-fn pad(state: &mut State, end: usize, suffix: u8, rate: usize) {
-    state.0[end >> 3] ^= from_word(u64::from(suffix));
-    // The last bit is the last in either form of a lane.
-    state.0[(rate >> 3) - 1] ^= 1 << 63;
 }
 
 /// What the sponges of one operation read and give: secrets, but for the hash of the key.
@@ -282,10 +258,9 @@ impl<'a> Operation<'a> {
                 G::Waits => return Begun::NotYet,
                 G::Ready => {
                     self.g = G::Runs;
-                    state.0 = [0; 25];
-                    absorb(&mut state.0, &self.hashed.m);
+                    load(state, &self.hashed.m, 0, Sha3_512::RATE);
                     absorb(&mut state.0[4..], &self.hashed.known_hash);
-                    pad(state, 64, 0b110, Sha3_512::RATE);
+                    absorb_at(state, 64, &[0b110]);
                 }
                 _ => return Begun::NoMore,
             },
@@ -296,10 +271,7 @@ impl<'a> Operation<'a> {
                     return Begun::NoMore;
                 }
                 matrix.next = if j + 1 < matrix.k { (i, j + 1) } else { (i + 1, 0) };
-                state.0 = [0; 25];
-                absorb(&mut state.0, matrix.rho);
-                state.0[4] = from_word((j | i << 8 | 0b1_1111 << 16) as u64);
-                state.0[(Shake128::RATE >> 3) - 1] = 1 << 63;
+                load(state, matrix.rho, (j | i << 8 | 0b1_1111 << 16) as u64, Shake128::RATE);
                 return Begun::Part((i * matrix.k + j) as u8);
             }
             Kind::Noise => {
@@ -311,10 +283,7 @@ impl<'a> Operation<'a> {
                     return Begun::NotYet;
                 }
                 self.next_noise += 1;
-                state.0 = [0; 25];
-                absorb(&mut state.0, &self.hashed.r);
-                state.0[4] = from_word((b | 0b1_1111 << 8) as u64);
-                state.0[(BLOCK >> 3) - 1] = 1 << 63;
+                load(state, &self.hashed.r, (b | 0b1_1111 << 8) as u64, BLOCK);
                 return Begun::Part(b as u8);
             }
         }
@@ -402,17 +371,22 @@ struct Job {
     filled: u16,
 }
 
-/// Hands out the sponges of all operations.
-struct Queue {
+/// The sponges of all operations.
+struct Group<'o, 'a> {
+    operations: &'o mut [Operation<'a>],
     /// The first operation that may still have one of each kind.
     at: [usize; KINDS.len()],
+    left: Work,
 }
 
-impl Queue {
+impl Sponges for Group<'_, '_> {
+    type Job = Job;
+    const IDLE: Job = Job { operation: 0, kind: Kind::H, part: 0, filled: 0 };
+
     #[inline]
-    fn next(&mut self, operations: &mut [Operation<'_>], state: &mut State) -> Option<Job> {
+    fn begin(&mut self, state: &mut State) -> Option<Job> {
         for (kind, at) in KINDS.into_iter().zip(&mut self.at) {
-            while let Some(operation) = operations.get_mut(*at) {
+            while let Some(operation) = self.operations.get_mut(*at) {
                 match operation.begin(kind, state) {
                     Begun::Part(part) => return Some(Job { operation: *at as u16, kind, part, filled: 0 }),
                     Begun::NotYet => break,
@@ -422,6 +396,26 @@ impl Queue {
         }
         None
     }
+
+    #[inline(always)]
+    fn width(&mut self, busy: usize, lanes: usize) -> usize {
+        let width = if WIDE && lanes == 8 && busy > 4 && self.left.fits_in_four() { 4 } else { busy };
+        self.left.advance(width);
+        width
+    }
+
+    #[inline(always)]
+    fn step(&mut self, job: &mut Job, state: &mut State) -> bool {
+        let operation = &mut self.operations[usize::from(job.operation)];
+        let waited = operation.g == G::Waits;
+        if operation.step(job, state) {
+            return true;
+        }
+        if waited && operation.g == G::Ready {
+            self.left.beside(operation.secret_work());
+        }
+        false
+    }
 }
 
 /// Runs all sponges of these operations. A lane that is done takes up the next sponge.
@@ -429,78 +423,25 @@ impl Queue {
 /// Variable time in the matrices, which are public, and in nothing else.
 #[inline(never)]
 pub(super) fn run(operations: &mut [Operation<'_>]) {
-    let most = lanes();
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    let mut jobs = [Job { operation: 0, kind: Kind::H, part: 0, filled: 0 }; LANES];
-    let mut queue = Queue { at: [0; KINDS.len()] };
     let mut left = Work::NONE;
     operations.iter().for_each(|operation| left.beside(operation.work()));
-    let mut busy = 0;
-    loop {
-        while busy < most
-            && let Some(job) = queue.next(operations, &mut states[busy].0)
-        {
-            jobs[busy] = job;
-            busy += 1;
-        }
-        if busy == 0 {
-            break;
-        }
-        let width = if WIDE && most == 8 && busy > 4 && left.fits_in_four() { 4 } else { busy };
-        permute(&mut states[..permuted(width, most)]);
-        left.advance(width);
-        for lane in (0..width).rev() {
-            let (job, state) = (&mut jobs[lane], &mut states[lane].0);
-            let operation = &mut operations[usize::from(job.operation)];
-            let waited = operation.g == G::Waits;
-            if operation.step(job, state) {
-                continue;
-            }
-            if waited && operation.g == G::Ready {
-                left.beside(operation.secret_work());
-            }
-            if let Some(next) = queue.next(operations, state) {
-                *job = next;
-            } else {
-                busy -= 1;
-                states.swap(lane, busy);
-                jobs.swap(lane, busy);
-            }
-        }
-    }
+    engine::run::<_, PLACES>(&mut Group { operations, at: [0; KINDS.len()], left });
     debug_assert!(operations.iter().all(|operation| {
         matches!(operation.g, G::Absent | G::Done) && operation.next_noise == operation.noises.0
     }));
-    states.iter_mut().for_each(|state| state.0.zeroize());
-}
-
-/// Permutes side by side.
-#[inline(always)]
-fn permute(states: &mut [Aligned]) {
-    #[cfg(test)]
-    tests::CALLS.with_borrow_mut(|calls| {
-        calls[[2, 1, 0][usize::from(states.len() > 1) + usize::from(states.len() > 4)]] += 1
-    });
-    permute_aligned(states);
 }
 
 #[cfg(test)]
 mod tests {
-    use core::cell::RefCell;
-    use std::thread_local;
     use std::vec::Vec;
 
-    use super::lanes;
     use crate::Bytes;
+    use crate::engine::calls::CALLS;
     use crate::mlkem::{
         DecapsulationKey, EncapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet, decapsulate_many,
         encapsulate_many_deterministic,
     };
-
-    thread_local! {
-        /// Calls with more than four states, with more than one, and with one.
-        pub static CALLS: RefCell<[usize; 3]> = const { RefCell::new([0; 3]) };
-    }
+    use crate::sha3::lanes;
 
     /// The calls of an operation that most of 40 keys take: some entry of a matrix wants a fourth block now and then.
     fn most_take(operation: impl Fn(&[u8; 64])) -> [usize; 3] {
@@ -570,9 +511,9 @@ mod tests {
         assert_eq!(
             all,
             [
-                [[2, 1, 0], [0, 8, 1], [2, 4, 1], [0, 2, 1], [0, 4, 2], [26, 0, 1], [14, 0, 1]],
-                [[2, 6, 0], [1, 9, 1], [4, 5, 1], [1, 0, 1], [0, 4, 5], [44, 0, 0], [17, 0, 0]],
-                [[5, 6, 0], [4, 9, 2], [9, 3, 0], [1, 0, 2], [0, 4, 8], [70, 0, 0], [22, 0, 0]],
+                [[2, 1, 6], [0, 8, 1], [2, 4, 1], [0, 2, 1], [0, 4, 2], [26, 0, 1], [14, 0, 1]],
+                [[2, 6, 4], [1, 9, 1], [4, 5, 1], [1, 0, 1], [0, 4, 5], [44, 0, 0], [17, 0, 0]],
+                [[5, 6, 4], [4, 9, 2], [9, 3, 0], [1, 0, 2], [0, 4, 8], [70, 0, 0], [22, 0, 0]],
             ]
         );
     }

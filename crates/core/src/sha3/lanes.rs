@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // Words are read as bytes.
 
 use super::State;
-use super::interleaved::{self, IN_FORCE as INTERLEAVED, to_word};
+use super::interleaved::{self, IN_FORCE as INTERLEAVED, from_byte, from_word, to_word};
 use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
@@ -35,6 +35,21 @@ pub(crate) fn permuted(busy: usize, lanes: usize) -> usize {
 pub(crate) fn absorb(words: &mut [u64], bytes: &[u8]) {
     debug_assert!(bytes.len() & 7 == 0);
     interleaved::absorb(words, bytes.as_chunks().0);
+}
+
+/// Adds bytes from `place` on.
+pub(crate) fn absorb_at(state: &mut State, place: usize, bytes: &[u8]) {
+    let (head, bytes) = bytes.split_at(bytes.len().min(place.wrapping_neg() & 7));
+    for (place, byte) in (place..).zip(head) {
+        state.0[place >> 3] ^= from_byte(*byte, place & 7);
+    }
+    let lanes = &mut state.0[(place + head.len()) >> 3..];
+    let (words, tail) = bytes.as_chunks();
+    interleaved::absorb(lanes, words);
+    if !tail.is_empty() {
+        let word = tail.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        lanes[words.len()] ^= from_word(word);
+    }
 }
 
 /// The first words of the state.

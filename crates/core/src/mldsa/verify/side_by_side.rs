@@ -2,12 +2,13 @@
 
 use core::marker::PhantomData;
 
+use crate::engine::Absorber;
 use crate::mldsa::dsa::{high_bits_vartime, read_factors_vartime};
 use crate::mldsa::encode::Hint;
 use crate::mldsa::errors::InvalidSignature;
 use crate::mldsa::forms::ParameterSet;
 use crate::mldsa::kernels::{Kernels, active};
-use crate::mldsa::lanes::{Absorber, Beside, INPUT, KEPT, absorb_message, expand, polynomials};
+use crate::mldsa::lanes::{Beside, INPUT, KEPT, absorb_message, expand, polynomials};
 use crate::mldsa::message::Message;
 use crate::mldsa::public::PublicKey;
 use crate::mldsa::ring::Poly;
@@ -33,7 +34,7 @@ impl PublicKey<'_> {
             message,
             factors: factors.as_ref(),
             hint,
-            absorber: Absorber::default(),
+            absorber: Absorber::SHAKE,
             step: Step::Key,
             input: [0; INPUT],
             rows: 0,
@@ -92,7 +93,7 @@ impl<P: ParameterSet> Beside for Once<'_, P> {
             let mut tr = [0; 64];
             squeeze(hash, &mut tr);
             *hash = State::new();
-            (self.step, self.absorber) = (Step::Input, Absorber::default());
+            (self.step, self.absorber) = (Step::Input, Absorber::SHAKE);
             let (mu, _) = self.input.split_first_chunk_mut().expect("μ is in the input");
             if absorb_message(hash, &tr, self.message, mu) {
                 self.step = Step::Message;
