@@ -11,7 +11,7 @@ use crate::sha3::{Aligned, Shake256, State, absorb, absorb_at, from_word, lanes,
 pub(crate) const BLOCK: usize = Shake256::RATE;
 
 /// A message on its way through SHA3-256 or SHAKE256, block by block.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Absorber {
     absorbed: usize,
     /// The domain bits and the first bit of the padding.

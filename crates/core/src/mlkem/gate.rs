@@ -41,7 +41,7 @@ pub fn prepared_key_generation<P: ParameterSet>(
     let mut elements = vec![Ntt::ZERO; P::K * (P::K + 1)];
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
     let h = prepared::generate_behind_g::<P>(rho, sigma, &mut elements, s.expose_mut(), ek.as_mut());
-    (ek, h)
+    (ek, h.finish(ek.as_ref()))
 }
 
 /// The shared secret of `c`, by the key whose encapsulation key has the hash `h`.

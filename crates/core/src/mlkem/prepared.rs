@@ -11,7 +11,7 @@ use super::compact;
 use super::depth::scrubbed;
 use super::encode::{self, Writer};
 use super::encoded::{DecapsulationKeyRef, check};
-use super::lanes::{Chain, Hashed, Operation, run_by_rows};
+use super::lanes::{Chain, HashOfKey, Hashed, Operation, run_by_rows};
 use super::operations::{Decapsulation, Encapsulation, decode_t, one, rho};
 use super::params::{
     DecapsulationKey, EncapsulationKey, ParameterSet, Parts, PrivateForm, PublicForm, Source,
@@ -38,8 +38,30 @@ const DEPTH: usize = 8 * 1024;
 pub struct Prepared {
     /// Â by rows, then t̂.
     elements: Box<[Ntt]>,
-    /// H(ek).
-    h: [u8; 32],
+    h: KeyHash,
+}
+
+/// H(ek). Key generation leaves the blocks that would run alone to the first use of the key.
+#[derive(Debug)]
+enum KeyHash {
+    Known([u8; 32]),
+    Begun(HashOfKey, AtSecondUse<Digest>),
+}
+
+#[repr(align(8))]
+struct Digest([u8; 32]);
+
+impl KeyHash {
+    fn of_generation(begun: HashOfKey, ek: &[u8]) -> Self {
+        if INTERLEAVED { Self::Known(begun.finish(ek)) } else { Self::Begun(begun, AtSecondUse::NEW) }
+    }
+
+    fn get<'a>(&'a self, ek: &[u8]) -> &'a [u8; 32] {
+        match self {
+            Self::Known(h) => h,
+            Self::Begun(begun, h) => &h.now(|| Digest(begun.finish(ek))).0,
+        }
+    }
 }
 
 impl Prepared {
@@ -50,11 +72,12 @@ impl Prepared {
         let mut hashed = Hashed::ZERO;
         Operation::new(&mut hashed).h(Chain::h(ek)).matrix::<P>(rho(ek), &mut elements).run();
         decode_t::<P>(&mut elements, ek);
-        Self { elements, h: hashed.hash }
+        Self { elements, h: KeyHash::Known(hashed.hash) }
     }
 
-    const fn source(&self) -> Source<'_> {
-        Source::Prepared { elements: &self.elements, h: &self.h }
+    /// The input of operations with the key `ek`.
+    fn source(&self, ek: &[u8]) -> Source<'_> {
+        Source::Prepared { elements: &self.elements, h: self.h.get(ek) }
     }
 }
 
@@ -92,6 +115,7 @@ impl<P: ParameterSet> PublicForm<P> for Public {
         };
         if INTERLEAVED {
             let Prepared { elements, h } = prepared;
+            let h = h.get(ek.as_ref());
             return scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(
                 || {
                     serial::encapsulate::<P>(elements, h, m, c.as_mut(), shared.expose_mut());
@@ -99,16 +123,17 @@ impl<P: ParameterSet> PublicForm<P> for Public {
             );
         }
         let _guard = StackGuard::<DEPTH>;
-        let (source, shared) = (prepared.source(), shared.expose_mut());
+        let (source, shared) = (prepared.source(ek.as_ref()), shared.expose_mut());
         one(Encapsulation::<P> { source, m, c, shared }, &mut []);
     }
 
     fn prepare(&self, ek: &P::EncapsulationKeyBytes) {
-        self.0.now(|| Prepared::new::<P>(ek.as_ref()));
+        self.0.now(|| Prepared::new::<P>(ek.as_ref())).h.get(ek.as_ref());
     }
 
     fn source<'a>(&'a self, ek: &'a P::EncapsulationKeyBytes) -> Source<'a> {
-        self.0.get().map_or(Source::Bytes(ek.as_ref()), Prepared::source)
+        let ek = ek.as_ref();
+        self.0.get().map_or(Source::Bytes(ek), |prepared| prepared.source(ek))
     }
 }
 
@@ -129,14 +154,16 @@ impl<P: PreparedSet> Private<P> {
         Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
     }
 
-    fn prepared(&self) -> &Prepared {
-        self.ek.form.0.get().expect("it was made with the key")
+    /// Â by rows and t̂; H(ek).
+    fn prepared(&self) -> (&[Ntt], &[u8; 32]) {
+        let Prepared { elements, h } = self.ek.form.0.get().expect("it was made with the key");
+        (elements, h.get(self.ek.bytes.as_ref()))
     }
 
     /// The input of decapsulation beside ŝ.
     pub(super) fn parts(&self) -> Parts<'_> {
-        let prepared = self.prepared();
-        Parts { source: prepared.source(), h: &prepared.h, z: self.z.expose() }
+        let (elements, h) = self.prepared();
+        Parts { source: Source::Prepared { elements, h }, h, z: self.z.expose() }
     }
 
     #[cfg(test)]
@@ -180,7 +207,7 @@ impl<P: PreparedSet> PrivateForm<P> for Private<P> {
 
     fn decapsulate(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
         if INTERLEAVED {
-            let Prepared { elements, h } = self.prepared();
+            let (elements, h) = self.prepared();
             let (s, z) = (self.s.expose(), self.z.expose());
             return scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(
                 || {
@@ -276,6 +303,7 @@ fn fill<P: PreparedSet>(key: &mut Private<P>, seed: &[u8; 64]) {
     let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
     let h = generate::<P>(seed, &mut elements, key.s.expose_mut(), key.ek.bytes.as_mut());
     decode_t::<P>(&mut elements, key.ek.bytes.as_ref());
+    let h = KeyHash::of_generation(h, key.ek.bytes.as_ref());
     key.ek.form.0.now(|| Prepared { elements, h });
     key.z.expose_mut().copy_from_slice(&seed[32..]);
     key.seed.insert(Secret::new([0; 64])).expose_mut().copy_from_slice(seed);
@@ -287,13 +315,13 @@ fn generate_encoded<P: ParameterSet>(seed: &[u8; 64], elements: &mut [Ntt], byte
     let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
     let (h, z) = rest.split_at_mut(32);
     let mut s = Secret::new(P::Vector::ZERO);
-    h.copy_from_slice(&generate::<P>(seed, elements, s.expose_mut().as_mut(), ek));
+    h.copy_from_slice(&generate::<P>(seed, elements, s.expose_mut().as_mut(), ek).finish(ek));
     z.copy_from_slice(&seed[32..]);
     let mut writer = Writer(encoded);
     s.expose().as_ref().iter().for_each(|s| encode::put(&mut writer, s));
 }
 
-/// Â, ŝ, and the bytes of the encapsulation key; returns their hash.
+/// Â, ŝ, and the bytes of the encapsulation key; returns their hash on its way.
 ///
 /// FIPS 203, Algorithm 13 (K-PKE.KeyGen) and the hash of Algorithm 16 (ML-KEM.KeyGen_internal). The rows of t̂ are hashed
 /// while the next of Â are sampled.
@@ -302,7 +330,7 @@ fn generate<P: ParameterSet>(
     elements: &mut [Ntt],
     s: &mut [Ntt],
     ek: &mut [u8],
-) -> [u8; 32] {
+) -> HashOfKey {
     let rho_sigma = kem::g(&seed[..32], &[P::K as u8]);
     let [rho, sigma] = rho_sigma.expose();
     declassify(rho); // public: ρ is part of the encapsulation key
@@ -316,7 +344,7 @@ pub(super) fn generate_behind_g<P: ParameterSet>(
     elements: &mut [Ntt],
     s: &mut [Ntt],
     ek: &mut [u8],
-) -> [u8; 32] {
+) -> HashOfKey {
     ek[384 * P::K..].copy_from_slice(rho);
     let mut hashed = Hashed::ZERO;
     // Nothing is kept of t̂ here, whose room is where its rows are made.
@@ -346,7 +374,7 @@ fn export<P: PreparedSet>(key: &Private<P>, bytes: &mut [u8]) {
     let mut writer = Writer(s);
     key.s.expose().iter().for_each(|s| encode::put(&mut writer, s));
     ek.copy_from_slice(key.ek.as_bytes().as_ref());
-    h.copy_from_slice(&key.prepared().h);
+    h.copy_from_slice(key.prepared().1);
     z.copy_from_slice(key.z.expose());
 }
 
@@ -356,7 +384,7 @@ fn import<P: PreparedSet>(bytes: &[u8]) -> Result<DecapsulationKey<P>, Decapsula
     let encoded = DecapsulationKeyRef::<P>::parse(bytes)?;
     // Preparation hashes the key anyway, so the hash is compared after it.
     let prepared = Prepared::new::<P>(encoded.ek());
-    check::<P>(encoded.ek(), encoded.h(), &prepared.h)?;
+    check::<P>(encoded.ek(), encoded.h(), prepared.h.get(encoded.ek()))?;
     let ek = P::EncapsulationKeyBytes::try_from(encoded.ek()).expect("the length is the set's");
     let ek: Box<EncapsulationKey<P>> = Box::new(EncapsulationKey::from_reduced(ek, Public(AtSecondUse::NEW)));
     ek.form.0.now(|| prepared);

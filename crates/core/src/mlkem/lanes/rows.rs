@@ -2,7 +2,7 @@
 
 use super::{Begun, Hashed, Job, Kind, Matrix, Ntt, Operation, PLACES, State, WIDE, Work};
 use crate::engine::{self, Absorber, BLOCK, Sponges};
-use crate::sha3::squeeze;
+use crate::sha3::{permute_sponge, squeeze};
 
 /// The bytes of a row of t̂, encoded.
 const ROW: usize = 384;
@@ -13,7 +13,26 @@ const WHOLE: [usize; 4] = [0, 2 * BLOCK, 5 * BLOCK, 8 * BLOCK];
 /// What makes a row of t̂ of its number, Â, the noise and the encapsulation key, into which it goes.
 type MakeRow<'a> = dyn FnMut(usize, &[Ntt], &Hashed, &mut [u8]) + 'a;
 
-/// Runs the sponges of an operation that has a matrix and the noise of a key, and H of the key beside them; returns what H gave.
+/// H of an encapsulation key on its way: the blocks that ran beside the sponges of its generation.
+#[derive(Clone, Debug)]
+pub(in crate::mlkem) struct HashOfKey {
+    state: State,
+    absorber: Absorber,
+}
+
+impl HashOfKey {
+    /// H of the key of these bytes. The blocks that are left run alone.
+    pub(in crate::mlkem) fn finish(&self, ek: &[u8]) -> [u8; 32] {
+        let (Self { mut state, mut absorber }, mut digest) = (self.clone(), [0; 32]);
+        while absorber.feed(&mut state, &[ek], true) {
+            permute_sponge(&mut state);
+        }
+        squeeze(&state, &mut digest);
+        digest
+    }
+}
+
+/// Runs the sponges of an operation that has a matrix and the noise of a key, and H of the key beside them, as far as it comes.
 ///
 /// `row` writes row i of t̂ where it belongs in `ek`, of Â and of noise: those of this row and of all before are there, and
 /// with the first row also that of ŝ. ρ stands in `ek` already.
@@ -24,7 +43,7 @@ pub(in crate::mlkem) fn run_by_rows(
     operation: Operation<'_>,
     ek: &mut [u8],
     row: &mut MakeRow<'_>,
-) -> [u8; 32] {
+) -> HashOfKey {
     let k = operation.matrix.as_ref().expect("a key has one").k;
     // The first row waits also for ŝ.
     let mut missing = [k + 1; 4];
@@ -33,7 +52,6 @@ pub(in crate::mlkem) fn run_by_rows(
     let before_last = WHOLE[k - 1];
     let Work { all, .. } = operation.work();
     let left = Work { longest: before_last + 3 * BLOCK, all: all + before_last };
-    let absorber = Absorber::SHA3;
     let mut rows = Rows {
         k,
         operation,
@@ -41,15 +59,14 @@ pub(in crate::mlkem) fn run_by_rows(
         row,
         missing,
         known: 0,
-        absorber,
+        h: HashOfKey { state: State::new(), absorber: Absorber::SHA3 },
         is_hashing: false,
-        digest: [0; 32],
         before_last,
         left,
         four: false,
     };
     engine::run::<_, PLACES>(&mut rows);
-    rows.digest
+    rows.h
 }
 
 /// Key generation on its way.
@@ -62,9 +79,8 @@ struct Rows<'r, 'a> {
     missing: [usize; 4],
     /// The rows that are there.
     known: usize,
-    absorber: Absorber,
+    h: HashOfKey,
     is_hashing: bool,
-    digest: [u8; 32],
     before_last: usize,
     left: Work,
     /// Four lanes are enough.
@@ -77,12 +93,11 @@ impl Sponges for Rows<'_, '_> {
     const IDLE: (usize, Job) = (0, Job { operation: 0, kind: Kind::H, part: 0, filled: 0 });
 
     fn chain(&mut self, state: &mut State) -> bool {
-        if self.absorber.is_padded {
-            squeeze(state, &mut self.digest);
+        if self.known == self.k {
+            self.h.state.0 = state.0;
+            return false;
         }
-        let is_all = self.known == self.k;
-        let known = if is_all { &*self.ek } else { &self.ek[..ROW * self.known] };
-        self.is_hashing = self.absorber.feed(state, &[known], is_all);
+        self.is_hashing = self.h.absorber.feed(state, &[&self.ek[..ROW * self.known]], false);
         self.is_hashing
     }
 
