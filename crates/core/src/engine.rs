@@ -5,7 +5,9 @@
 
 use zeroize::Zeroize;
 
-use crate::sha3::{Aligned, Shake256, State, absorb, absorb_at, from_word, lanes, permute_aligned, permuted};
+use crate::sha3::{
+    Aligned, Shake256, State, absorb, absorb_at, from_byte, from_word, lanes, permute_aligned, permuted,
+};
 
 /// The bytes of a block of SHA3-256 and SHAKE256.
 pub(crate) const BLOCK: usize = Shake256::RATE;
@@ -52,7 +54,7 @@ impl Absorber {
             place += piece.len();
         }
         if place < BLOCK {
-            absorb_at(state, place, &[self.suffix]);
+            state.0[place >> 3] ^= from_byte(self.suffix, place & 7);
             end_block(state, BLOCK);
             self.is_padded = true;
         }

@@ -23,9 +23,9 @@ mod prehash;
 mod rng;
 pub mod secret;
 pub mod sha3;
-mod small;
+mod workspace;
 
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
-pub use small::{Compact, Small, Workspace};
+pub use workspace::{Compact, Small, Workspace};

@@ -53,12 +53,14 @@ mod derived;
 mod interleaved;
 mod keccak;
 mod kernels;
-#[cfg(feature = "alloc")]
-mod lanes;
 mod sponge;
 mod turbo;
+#[cfg(feature = "alloc")]
+mod words;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
+#[cfg(feature = "alloc")]
+pub(crate) use interleaved::from_byte;
 #[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
 pub(crate) use interleaved::halves;
 pub(crate) use interleaved::{IN_FORCE as INTERLEAVED, from_word, to_word};
@@ -72,10 +74,10 @@ pub(crate) use kernels::{Abreast, Aligned, Block, permute_aligned, squeeze_eight
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };
-#[cfg(feature = "alloc")]
-pub(crate) use lanes::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze, squeezed};
 pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
+#[cfg(feature = "alloc")]
+pub(crate) use words::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze, squeezed};
 
 pub(crate) use sponge::Sponge;
 use zeroize::Zeroize;

@@ -9,7 +9,7 @@ use super::prepared::PreparedSet;
 use super::ring::Poly;
 use super::sample::Masks;
 use crate::Bytes;
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// An attempt at signing, in its parts, for the gate that steps through machine code: with a challenge that is the same
 /// for all secrets, and with w0 and y so small that it is accepted.

@@ -15,7 +15,7 @@ use super::small;
 use crate::Bytes;
 use crate::filled::{Holds, filled};
 use crate::secret::Secret;
-use crate::small::Stack;
+use crate::workspace::Stack;
 
 /// Nothing beside the bytes of a verifying key.
 #[derive(Clone, Debug)]

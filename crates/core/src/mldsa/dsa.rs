@@ -16,7 +16,7 @@ use super::sample::{self, EachMask, Masks};
 use crate::Bytes;
 use crate::secret::{Secret, clear, declassify, declassify_value};
 use crate::sha3::Shake256;
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// What verification reads of a public key.
 pub(super) trait VerifyingForm<P> {

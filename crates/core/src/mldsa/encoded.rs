@@ -15,7 +15,7 @@ use super::sample::sample_a;
 use super::small;
 use crate::Bytes;
 use crate::secret::{StackGuard, declassify, declassify_value};
-use crate::small::{Memory, Small, Stack, Workspace};
+use crate::workspace::{Memory, Small, Stack, Workspace};
 
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.

@@ -484,14 +484,14 @@ impl MaskBatch<'_> {
     #[inline(never)]
     fn make(&mut self, count: usize, length: usize, input: Option<&[u8]>, digest: &mut [u8]) {
         let mut making =
-            Making { batch: self, count, next: 0, length, input, absorber: Absorber::SHAKE, digest };
+            MasksAndHash { batch: self, count, next: 0, length, input, absorber: Absorber::SHAKE, digest };
         engine::run::<_, { 1 + LANES }>(&mut making);
         self.ready += count;
     }
 }
 
 /// Masks in the making, and the hash of a challenge.
-struct Making<'m, 'a> {
+struct MasksAndHash<'m, 'a> {
     batch: &'m mut MaskBatch<'a>,
     count: usize,
     /// How many were begun.
@@ -502,7 +502,7 @@ struct Making<'m, 'a> {
     digest: &'m mut [u8],
 }
 
-impl Sponges for Making<'_, '_> {
+impl Sponges for MasksAndHash<'_, '_> {
     /// The place of the mask, and how many bytes it has.
     type Job = (usize, usize);
     const IDLE: (usize, usize) = (0, 0);

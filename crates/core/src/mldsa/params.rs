@@ -5,7 +5,7 @@ use core::fmt::Debug;
 use zeroize::Zeroize;
 
 use super::ring::{Poly, Q};
-use crate::small::{Worked, Zero};
+use crate::workspace::{Worked, Zero};
 
 pub(crate) mod sealed {
     use super::{Debug, Poly, Q, Worked, Zero, Zeroize};

@@ -9,7 +9,7 @@
 
 use zeroize::Zeroize;
 
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// The modulus q = 2^23 - 2^13 + 1 (FIPS 204, Table 1).
 pub(crate) const Q: i32 = 8_380_417;

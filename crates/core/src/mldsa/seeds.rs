@@ -10,7 +10,7 @@ use super::ring::Poly;
 use super::sample::{absorbed, expand_s, sample_a};
 use crate::secret::{Secret, clear, declassify};
 use crate::sha3::{Shake256, Sponge};
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// ρ and ρ′, from which all of a key is made but K.
 pub(super) struct Seeds<P> {

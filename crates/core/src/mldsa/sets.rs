@@ -7,7 +7,7 @@ use super::params::{T0_BYTES, T1_BYTES, sealed::Parameters};
 use super::prepared;
 use super::ring::{Poly, Q};
 use super::small;
-use crate::small::Worked;
+use crate::workspace::Worked;
 use crate::{Compact, Small};
 
 /// The number of coefficients of k polynomials, three bytes each, that do not fit in the bytes of z.

@@ -13,7 +13,7 @@
 use super::kernels::Multiplicand;
 use super::params::sealed::Parameters;
 use super::ring::Poly;
-use crate::small::words;
+use crate::workspace::words;
 
 mod challenge;
 mod key_gen;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::Bytes;
     use crate::Small;
-    use crate::small::tests::most_words;
+    use crate::workspace::tests::most_words;
 
     #[test]
     fn no_word_of_a_workspace_is_too_many() {

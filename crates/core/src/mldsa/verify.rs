@@ -12,7 +12,7 @@ use super::ring::Poly;
 use super::sample::sample_a;
 use super::small;
 use crate::Bytes;
-use crate::small::Stack;
+use crate::workspace::Stack;
 
 #[cfg(feature = "alloc")]
 mod side_by_side;

@@ -9,7 +9,7 @@ use super::encoded::DecapsulationKeyRef;
 use super::operations::{Decapsulation, Encapsulation, many};
 use super::params::{DecapsulationKey, EncapsulationKey, ParameterSet, Parts, PublicForm, Source};
 use super::pke::DecryptionKey;
-use super::prepared::{PreparedSet, Private};
+use super::prepared::{PreparedPrivate, PreparedSet};
 use super::{DecapsulationKeyError, EncapsulationKeyRef, SharedSecret};
 use crate::Bytes;
 use crate::secret::{Secret, StackGuard};
@@ -164,7 +164,7 @@ fn encapsulate_all<'a, K: Recipient + 'a>(
 pub fn decapsulate_many<P: PreparedSet>(
     items: &[(&DecapsulationKey<P>, &P::Ciphertext)],
 ) -> Vec<SharedSecret> {
-    decapsulate_all::<P, _>(items.iter().map(|(key, c)| (Ok(&key.form), *c)), Private::parts).0
+    decapsulate_all::<P, _>(items.iter().map(|(key, c)| (Ok(&key.form), *c)), PreparedPrivate::parts).0
 }
 
 /// The shared secrets that the ciphertexts carry for the keys in the standard's form dk_PKE ‖ ek ‖ H(ek) ‖ z.

@@ -15,13 +15,13 @@ use crate::Bytes;
 use crate::filled::{Holds, filled};
 use crate::secret::{Secret, declassify};
 use crate::sha3::Sha3_256;
-use crate::small::{Stack, Zero};
+use crate::workspace::{Stack, Zero};
 
 /// Nothing beside the bytes of an encapsulation key.
 #[derive(Clone, Debug)]
-pub struct Public;
+pub struct CompactPublic;
 
-impl<P: ParameterSet> PublicForm<P> for Public {
+impl<P: ParameterSet> PublicForm<P> for CompactPublic {
     const NEW: Self = Self;
 
     #[inline(always)]
@@ -44,13 +44,13 @@ impl<P: ParameterSet> PublicForm<P> for Public {
 
 /// The seed d ‖ z, and H(ek).
 #[derive(Debug)]
-pub struct Private<P> {
+pub struct CompactPrivate<P> {
     pub(super) seed: Secret<[u8; 64]>,
     pub(super) h: [u8; 32],
     pub(super) parameters: PhantomData<P>,
 }
 
-impl<P: ParameterSet> PrivateForm<P> for Private<P> {
+impl<P: ParameterSet> PrivateForm<P> for CompactPrivate<P> {
     #[inline(always)]
     fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
         let mut h = [0; 32];
@@ -114,12 +114,12 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
     }
 }
 
-const _: () = assert!(size_of::<Private<super::MlKem768>>() == 96);
+const _: () = assert!(size_of::<CompactPrivate<super::MlKem768>>() == 96);
 
 /// The key of a seed and H(ek). In a frame of its own, which no other work stands below.
 #[inline(never)]
-pub(super) fn of_parts<P, K: Holds<Private<P>>>(seed: &[u8; 64], h: &[u8; 32]) -> K {
-    let empty = Private { seed: Secret::new([0; 64]), h: *h, parameters: PhantomData };
+pub(super) fn of_parts<P, K: Holds<CompactPrivate<P>>>(seed: &[u8; 64], h: &[u8; 32]) -> K {
+    let empty = CompactPrivate { seed: Secret::new([0; 64]), h: *h, parameters: PhantomData };
     filled(empty, |form| *form.seed.expose_mut() = *seed)
 }
 

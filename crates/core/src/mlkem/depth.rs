@@ -12,28 +12,35 @@ pub(super) const fn small<P: ParameterSet>() -> bool {
     P::SMALL || INTERLEAVED
 }
 
-/// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits, on
-/// Armv7E-M, and on others of 32 bits.
-const fn depths(wide: [usize; 3], armv7em: [usize; 3], narrow: [usize; 3]) -> [usize; 3] {
+/// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits; on
+/// Armv7E-M, and how much deeper in a build for size, where more functions have a frame; and on others of 32 bits.
+const fn depths(wide: [usize; 3], armv7em: [usize; 3], size: usize, narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") {
         wide
     } else if cfg!(gambeson_dsp) {
         let [a, b, c] = armv7em;
         // Where Rust is compiled for size around the assembly of speed, frames are larger.
-        if cfg!(gambeson_fast) { [a + 128, b + 128, c + 128] } else { armv7em }
+        let more = if cfg!(gambeson_fast) {
+            128
+        } else if cfg!(gambeson_size) {
+            size
+        } else {
+            0
+        };
+        [a + more, b + more, c + more]
     } else {
         narrow
     }
 }
-pub(super) const KEY_GEN: [usize; 3] = depths([1872; 3], [1072; 3], [1336; 3]);
-pub(super) const HASH: [usize; 3] = depths([2240; 3], [1840; 3], [2096; 3]);
-pub(super) const ENCAPS: [usize; 3] = depths([2128, 2208, 2176], [1632, 1712, 1648], [1904, 1968, 1888]);
-pub(super) const DECAPS: [usize; 3] = depths([2640; 3], [2200; 3], [2424; 3]);
+pub(super) const KEY_GEN: [usize; 3] = depths([1872; 3], [1072; 3], 0, [1336; 3]);
+pub(super) const HASH: [usize; 3] = depths([2240; 3], [1840; 3], 0, [2096; 3]);
+pub(super) const ENCAPS: [usize; 3] = depths([2128, 2208, 2176], [1632, 1712, 1648], 32, [1904, 1968, 1888]);
+pub(super) const DECAPS: [usize; 3] = depths([2640; 3], [2200; 3], 16, [2424; 3]);
 pub(super) const DECAPS_ENCODED: [usize; 3] =
-    depths([2368, 2464, 2560], [1824, 1928, 2032], [2064, 2160, 2256]);
+    depths([2368, 2464, 2560], [1824, 1928, 2032], 0, [2064, 2160, 2256]);
 
 /// The same in a workspace, of every operation and K.
-pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], [592; 3])[0];
+pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], 0, [592; 3])[0];
 
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in
 /// that of `small`; otherwise the tables for vectors go deeper than the portable one. Inlined: the work's results

@@ -8,9 +8,7 @@ use super::ring::{Ntt, Poly};
 use super::sample::{Noise, noise_of, reject_vartime};
 use crate::engine::{self, Absorber, BLOCK, Sponges, load};
 use crate::secret::wipe;
-use crate::sha3::{
-    LANES, Sha3_512, Shake128, State, WIDE, absorb, absorb_at, permute_sponge, squeeze, to_word,
-};
+use crate::sha3::{LANES, Sha3_512, Shake128, State, WIDE, absorb, absorb_at, squeeze, to_word};
 
 mod rows;
 
@@ -35,14 +33,6 @@ impl<'a> Chain<'a> {
     /// J (FIPS 203, §4.1, (4.4)): SHAKE256 of z and a ciphertext.
     pub(super) const fn j(z: &'a [u8; 32], c: &'a [u8]) -> Self {
         Self { pieces: [z, c], absorber: Absorber::SHAKE, begun: false }
-    }
-
-    /// Runs alone to its end, from the state that its beginning left.
-    pub(super) fn finish(mut self, state: &mut State, digest: &mut [u8; 32]) {
-        while self.feed(state) {
-            permute_sponge(state);
-        }
-        squeeze(state, digest);
     }
 
     /// Adds the next block to the state; false if there is none.

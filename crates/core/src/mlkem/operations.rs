@@ -11,7 +11,7 @@ use super::params::{ParameterSet, Parts, Source};
 use super::pke::{DecryptionKey, Prepared, decrypt_with, encrypt};
 use super::ring::Ntt;
 use crate::secret::{Secret, mask_nonzero, select_bytes};
-use crate::small::{Memory, Stack, Zero};
+use crate::workspace::{Memory, Stack, Zero};
 
 /// How many operations share their permutations.
 const GROUP: usize = 8;

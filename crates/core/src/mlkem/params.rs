@@ -10,10 +10,12 @@ use super::poly::Ntt;
 use crate::Bytes;
 use crate::filled::Holds;
 use crate::secret::Secret;
-use crate::small::{Worked, Zero};
+use crate::workspace::{Worked, Zero};
 
 /// The parameters that only the algorithms need.
-pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
+pub trait Parameters:
+    Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
+{
     /// The rank of the module: rows and columns of Â.
     const K: usize;
     /// The noise of ŝ, ê and ŷ.
@@ -38,7 +40,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
 }
 
 /// A parameter set of ML-KEM: [`MlKem512`](super::MlKem512), [`MlKem768`](super::MlKem768) or [`MlKem1024`](super::MlKem1024).
-pub trait ParameterSet: Sealed {
+pub trait ParameterSet: Parameters {
     /// The name in the standard, such as `ML-KEM-768`.
     const NAME: &'static str;
     /// An encapsulation key ek as bytes.

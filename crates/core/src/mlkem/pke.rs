@@ -5,7 +5,7 @@ use super::params::ParameterSet;
 use super::ring::{Ntt, Poly};
 use super::sample::{Noise, matrix_entry};
 use crate::secret::Secret;
-use crate::small::{Memory, Stack};
+use crate::workspace::{Memory, Stack};
 
 /// A key whose parts are made where they are used.
 pub(super) trait EncryptionKey<P: ParameterSet> {

@@ -3,7 +3,7 @@
 use zeroize::Zeroize;
 
 use crate::secret::{clear, wipe};
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// The modulus q (FIPS 203, §2.3).
 pub(crate) const Q: i16 = 3329;

@@ -7,7 +7,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::compact;
+use super::compact::CompactPublic;
 use super::depth::scrubbed;
 use super::encode::{self, Writer};
 use super::encoded::{DecapsulationKeyRef, check};
@@ -24,18 +24,18 @@ use crate::filled::{Holds, filled};
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// A parameter set whose keys are prepared on the heap: [`MlKem512`](super::MlKem512), [`MlKem768`](super::MlKem768) or
 /// [`MlKem1024`](super::MlKem1024) with feature `alloc`.
-pub trait PreparedSet: ParameterSet<Public = Public, Private = Private<Self>> {}
+pub trait PreparedSet: ParameterSet<Public = PreparedPublic, Private = PreparedPrivate<Self>> {}
 
 /// The stack that the work behind a door of a prepared key uses at most, batches of states included.
 const DEPTH: usize = 8 * 1024;
 
 /// An encapsulation key, ready for encapsulation.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct EncryptionTable {
     /// Â by rows, then t̂.
     elements: Box<[Ntt]>,
     h: KeyHash,
@@ -45,11 +45,11 @@ pub struct Prepared {
 #[derive(Debug)]
 enum KeyHash {
     Known([u8; 32]),
-    Begun(HashOfKey, AtSecondUse<Digest>),
+    Begun(HashOfKey, AtSecondUse<AlignedHash>),
 }
 
 #[repr(align(8))]
-struct Digest([u8; 32]);
+struct AlignedHash([u8; 32]);
 
 impl KeyHash {
     fn of_generation(begun: HashOfKey, ek: &[u8]) -> Self {
@@ -59,12 +59,12 @@ impl KeyHash {
     fn get<'a>(&'a self, ek: &[u8]) -> &'a [u8; 32] {
         match self {
             Self::Known(h) => h,
-            Self::Begun(begun, h) => &h.now(|| Digest(begun.finish(ek))).0,
+            Self::Begun(begun, h) => &h.now(|| AlignedHash(begun.finish(ek))).0,
         }
     }
 }
 
-impl Prepared {
+impl EncryptionTable {
     /// Not inlined: its frame is no part of that of later operations.
     #[inline(never)]
     fn new<P: ParameterSet>(ek: &[u8]) -> Self {
@@ -83,9 +83,9 @@ impl Prepared {
 
 /// An encapsulation key prepares itself at its second use.
 #[derive(Clone, Debug)]
-pub struct Public(AtSecondUse<Prepared>);
+pub struct PreparedPublic(AtSecondUse<EncryptionTable>);
 
-impl<P: ParameterSet> PublicForm<P> for Public {
+impl<P: ParameterSet> PublicForm<P> for PreparedPublic {
     const NEW: Self = Self(AtSecondUse::NEW);
 
     fn encapsulate_once(
@@ -95,7 +95,7 @@ impl<P: ParameterSet> PublicForm<P> for Public {
         shared: &mut SharedSecret,
     ) {
         if INTERLEAVED {
-            return <compact::Public as PublicForm<P>>::encapsulate_once(ek, m, c, shared);
+            return <CompactPublic as PublicForm<P>>::encapsulate_once(ek, m, c, shared);
         }
         let mut elements = P::Elements::ZERO;
         let _guard = StackGuard::<DEPTH>;
@@ -110,11 +110,11 @@ impl<P: ParameterSet> PublicForm<P> for Public {
         c: &mut P::Ciphertext,
         shared: &mut SharedSecret,
     ) {
-        let Some(prepared) = self.0.at_second_use(|| Prepared::new::<P>(ek.as_ref())) else {
+        let Some(prepared) = self.0.at_second_use(|| EncryptionTable::new::<P>(ek.as_ref())) else {
             return <Self as PublicForm<P>>::encapsulate_once(ek, m, c, shared);
         };
         if INTERLEAVED {
-            let Prepared { elements, h } = prepared;
+            let EncryptionTable { elements, h } = prepared;
             let h = h.get(ek.as_ref());
             return scrubbed::<P, { serial::DEPTH[0] }, { serial::DEPTH[1] }, { serial::DEPTH[2] }, _>(
                 || {
@@ -128,7 +128,7 @@ impl<P: ParameterSet> PublicForm<P> for Public {
     }
 
     fn prepare(&self, ek: &P::EncapsulationKeyBytes) {
-        self.0.now(|| Prepared::new::<P>(ek.as_ref())).h.get(ek.as_ref());
+        self.0.now(|| EncryptionTable::new::<P>(ek.as_ref())).h.get(ek.as_ref());
     }
 
     fn source<'a>(&'a self, ek: &'a P::EncapsulationKeyBytes) -> Source<'a> {
@@ -138,7 +138,7 @@ impl<P: ParameterSet> PublicForm<P> for Public {
 }
 
 /// A decapsulation key: its prepared encapsulation key, ŝ, z, and the seed that both are from.
-pub struct Private<P: PreparedSet> {
+pub struct PreparedPrivate<P: PreparedSet> {
     ek: Box<EncapsulationKey<P>>,
     s: Secret<Box<[Ntt]>>,
     z: Secret<[u8; 32]>,
@@ -146,17 +146,20 @@ pub struct Private<P: PreparedSet> {
     seed: Option<Secret<[u8; 64]>>,
 }
 
-impl<P: PreparedSet> Private<P> {
+impl<P: PreparedSet> PreparedPrivate<P> {
     /// A key still to be filled.
     fn empty() -> Self {
-        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
+        let ek = EncapsulationKey::from_reduced(
+            P::EncapsulationKeyBytes::zeroed(),
+            PreparedPublic(AtSecondUse::NEW),
+        );
         let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
         Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
     }
 
     /// Â by rows and t̂; H(ek).
     fn prepared(&self) -> (&[Ntt], &[u8; 32]) {
-        let Prepared { elements, h } = self.ek.form.0.get().expect("it was made with the key");
+        let EncryptionTable { elements, h } = self.ek.form.0.get().expect("it was made with the key");
         (elements, h.get(self.ek.bytes.as_ref()))
     }
 
@@ -177,7 +180,7 @@ impl<P: PreparedSet> Private<P> {
     }
 }
 
-impl<P: PreparedSet> PrivateForm<P> for Private<P> {
+impl<P: PreparedSet> PrivateForm<P> for PreparedPrivate<P> {
     fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
         filled(Self::empty(), |form| {
             let _guard = StackGuard::<DEPTH>;
@@ -299,12 +302,12 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), into the heap.
 #[inline(never)]
-fn fill<P: PreparedSet>(key: &mut Private<P>, seed: &[u8; 64]) {
+fn fill<P: PreparedSet>(key: &mut PreparedPrivate<P>, seed: &[u8; 64]) {
     let mut elements = vec![Ntt::ZERO; P::K * P::K + P::K].into_boxed_slice();
     let h = generate::<P>(seed, &mut elements, key.s.expose_mut(), key.ek.bytes.as_mut());
     decode_t::<P>(&mut elements, key.ek.bytes.as_ref());
     let h = KeyHash::of_generation(h, key.ek.bytes.as_ref());
-    key.ek.form.0.now(|| Prepared { elements, h });
+    key.ek.form.0.now(|| EncryptionTable { elements, h });
     key.z.expose_mut().copy_from_slice(&seed[32..]);
     key.seed.insert(Secret::new([0; 64])).expose_mut().copy_from_slice(seed);
 }
@@ -367,7 +370,7 @@ pub(super) fn generate_behind_g<P: ParameterSet>(
 }
 
 #[inline(never)]
-fn export<P: PreparedSet>(key: &Private<P>, bytes: &mut [u8]) {
+fn export<P: PreparedSet>(key: &PreparedPrivate<P>, bytes: &mut [u8]) {
     let (s, rest) = bytes.split_at_mut(384 * P::K);
     let (ek, rest) = rest.split_at_mut(P::EncapsulationKeyBytes::LEN);
     let (h, z) = rest.split_at_mut(32);
@@ -383,26 +386,27 @@ fn export<P: PreparedSet>(key: &Private<P>, bytes: &mut [u8]) {
 fn import<P: PreparedSet>(bytes: &[u8]) -> Result<DecapsulationKey<P>, DecapsulationKeyError> {
     let encoded = DecapsulationKeyRef::<P>::parse(bytes)?;
     // Preparation hashes the key anyway, so the hash is compared after it.
-    let prepared = Prepared::new::<P>(encoded.ek());
+    let prepared = EncryptionTable::new::<P>(encoded.ek());
     check::<P>(encoded.ek(), encoded.h(), prepared.h.get(encoded.ek()))?;
     let ek = P::EncapsulationKeyBytes::try_from(encoded.ek()).expect("the length is the set's");
-    let ek: Box<EncapsulationKey<P>> = Box::new(EncapsulationKey::from_reduced(ek, Public(AtSecondUse::NEW)));
+    let ek: Box<EncapsulationKey<P>> =
+        Box::new(EncapsulationKey::from_reduced(ek, PreparedPublic(AtSecondUse::NEW)));
     ek.form.0.now(|| prepared);
     let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
     for (j, s) in s.expose_mut().iter_mut().enumerate() {
         encode::decode(s, encoded.s(), j);
     }
-    Ok(DecapsulationKey { form: Private { ek, s, z: Secret::new(*encoded.z()), seed: None } })
+    Ok(DecapsulationKey { form: PreparedPrivate { ek, s, z: Secret::new(*encoded.z()), seed: None } })
 }
 
-impl<P: PreparedSet> DecryptionKey for Private<P> {
+impl<P: PreparedSet> DecryptionKey for PreparedPrivate<P> {
     fn multiply_add_s(&self, sum: &mut Ntt, j: usize, x: &Ntt) {
         sum.multiply_add(x, &self.s.expose()[j]);
     }
 }
 
-impl<P: PreparedSet> fmt::Debug for Private<P> {
+impl<P: PreparedSet> fmt::Debug for PreparedPrivate<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Private").field(&P::NAME).finish_non_exhaustive()
+        f.debug_tuple("PreparedPrivate").field(&P::NAME).finish_non_exhaustive()
     }
 }

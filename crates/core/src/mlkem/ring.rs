@@ -76,6 +76,9 @@ impl Ntt {
     /// |coefficient| ≤ q on entry, < q on return.
     #[cfg(feature = "alloc")]
     pub(crate) fn encryption_products(&mut self, y: &mut [Self], elements: &[Self]) -> bool {
+        if INTERLEAVED {
+            return false;
+        }
         let Some(products) = active().encryption_products else { return false };
         products(&mut self.0.0, y, elements);
         true

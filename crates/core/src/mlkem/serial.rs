@@ -5,14 +5,13 @@
 
 use super::encode::CompressedComparer;
 use super::kernels::loops::{self, compress, decompress, subtract_from_decompressed};
-use super::lanes::Chain;
 use super::params::ParameterSet;
 use super::pke::{Prepared, decrypt, encrypt};
 use super::ring::{Ntt, Poly};
 use super::sample::Noise;
 use crate::secret::{Secret, clear, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_512, Shake256, State, absorb, from_word, permute_sponge, squeeze};
-use crate::small::{Memory, Stack};
+use crate::workspace::{Memory, Stack};
 
 /// How deep the operations go with each K, and some to spare. The doors scrub the stack as far, so that nothing here is wiped besides.
 pub(super) const DEPTH: [usize; 3] = [2560, 2944, 3456];
@@ -74,8 +73,7 @@ pub(super) fn decapsulate<P: ParameterSet>(
         encrypt::<P, _>(&mut products, m, &mut hasher, |f, d| comparer.compare::<P>(f, d));
     });
     let rejection = bytes.expose_mut();
-    clear(&mut hasher.state.0);
-    Chain::j(z, c).finish(&mut hasher.state, rejection);
+    hasher.j(z, c, rejection);
     select_bytes(shared, rejection, mask_nonzero(comparer.different));
 }
 
@@ -97,6 +95,27 @@ impl Hasher {
         permute_sponge(state);
         squeeze(state, k);
         r.copy_from_slice(&state.0[4..8]);
+    }
+
+    /// J(z ‖ c) of FIPS 203, §4.1, (4.4).
+    fn j(&mut self, z: &[u8; 32], c: &[u8], rejection: &mut [u8; 32]) {
+        let state = &mut self.state;
+        clear(&mut state.0);
+        let (beside_z, rest) = c.split_at(Shake256::RATE - z.len());
+        let mut blocks = rest.chunks_exact(Shake256::RATE);
+        absorb(&mut state.0, z);
+        absorb(&mut state.0[4..], beside_z);
+        permute_sponge(state);
+        for block in &mut blocks {
+            absorb(&mut state.0, block);
+            permute_sponge(state);
+        }
+        let end = blocks.remainder();
+        absorb(&mut state.0, end);
+        state.0[end.len() >> 3] ^= from_word(0b1_1111);
+        state.0[(Shake256::RATE >> 3) - 1] ^= 1 << 63;
+        permute_sponge(state);
+        squeeze(state, rejection);
     }
 
     /// The first block of PRF(r, b).

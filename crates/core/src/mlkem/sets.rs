@@ -2,12 +2,12 @@
 
 use super::compact;
 use super::kernels::packed::SmallPoly;
-use super::params::{ParameterSet, Sealed};
+use super::params::{ParameterSet, Parameters};
 use super::poly::Ntt;
 #[cfg(feature = "alloc")]
 use super::prepared::{self, PreparedSet};
 use super::small::WORDS;
-use crate::small::Worked;
+use crate::workspace::Worked;
 use crate::{Compact, Small};
 
 macro_rules! parameter_set {
@@ -17,7 +17,7 @@ macro_rules! parameter_set {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name;
 
-        impl Sealed for $name {
+        impl Parameters for $name {
             const K: usize = $k;
             const ETA1: usize = $eta1;
             const DU: usize = $du;
@@ -39,13 +39,13 @@ macro_rules! parameter_set {
             type Ciphertext = [u8; $c];
             type DecapsulationKeyBytes = [u8; $dk];
             #[cfg(feature = "alloc")]
-            type Public = prepared::Public;
+            type Public = prepared::PreparedPublic;
             #[cfg(feature = "alloc")]
-            type Private = prepared::Private<Self>;
+            type Private = prepared::PreparedPrivate<Self>;
             #[cfg(not(feature = "alloc"))]
-            type Public = compact::Public;
+            type Public = compact::CompactPublic;
             #[cfg(not(feature = "alloc"))]
-            type Private = compact::Private<Self>;
+            type Private = compact::CompactPrivate<Self>;
         }
 
         #[cfg(feature = "alloc")]
@@ -65,7 +65,7 @@ parameter_set!(MlKem1024, "ML-KEM-1024", k: 4, eta1: 2, du: 11, dv: 5, ek: 1568,
 /// The set of `P` in another form of keys.
 macro_rules! form {
     ($form:ident, small: $small:literal) => {
-        impl<P: ParameterSet> Sealed for $form<P> {
+        impl<P: ParameterSet> Parameters for $form<P> {
             const K: usize = P::K;
             const ETA1: usize = P::ETA1;
             const DU: usize = P::DU;
@@ -84,8 +84,8 @@ macro_rules! form {
             type EncapsulationKeyBytes = P::EncapsulationKeyBytes;
             type Ciphertext = P::Ciphertext;
             type DecapsulationKeyBytes = P::DecapsulationKeyBytes;
-            type Public = compact::Public;
-            type Private = compact::Private<Self>;
+            type Public = compact::CompactPublic;
+            type Private = compact::CompactPrivate<Self>;
         }
     };
 }

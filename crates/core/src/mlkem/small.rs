@@ -22,7 +22,7 @@ use super::ring::{Ntt, Poly};
 use super::sample::{ETA2, Noise};
 use crate::secret::{Secret, clear, declassify, mask_nonzero, select_bytes};
 use crate::sha3::{Sha3_256, Sha3_512, Shake128, Shake256, Sponge};
-use crate::small::{Memory, Zero, words};
+use crate::workspace::{Memory, Zero, words};
 
 /// The domain bits and the first 1 of the padding (FIPS 202, §6.1 and §6.2).
 const SHA3: u8 = 0b110;
@@ -608,7 +608,7 @@ mod tests {
     #[cfg(feature = "alloc")]
     fn no_word_of_a_workspace_is_too_many() {
         use super::super::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet};
-        use crate::small::tests::most_words;
+        use crate::workspace::tests::most_words;
         use crate::{Bytes, Small};
 
         fn most<P: PreparedSet>() -> usize {

@@ -73,7 +73,7 @@ pub(crate) fn halves(lane: u64) -> [u32; 2] {
 
 /// The lane of a sponge for byte `place` of eight, the others being zero.
 #[inline(always)]
-pub(super) fn from_byte(byte: u8, place: usize) -> u64 {
+pub(crate) fn from_byte(byte: u8, place: usize) -> u64 {
     if IN_FORCE { interleave_byte(byte, place) } else { u64::from(byte) << (8 * place) }
 }
 

@@ -4,7 +4,7 @@ use zeroize::Zeroize;
 
 use super::{GROUP, challenge_product, number_at};
 use crate::mldsa::ring::{N, Poly};
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// A polynomial of s1 or s2 made ready for products with challenges: s, -s and s again, a byte a coefficient, so that
 /// X^j·s mod X^256 + 1 is the 256 bytes from place 512 - j on, for j up to 511.

@@ -5,7 +5,7 @@ use crate::mldsa::params::sealed::Parameters;
 use crate::mldsa::ring::N;
 use crate::mldsa::sample::absorbed;
 use crate::sha3::{Shake256, Sponge};
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 /// c: the places of 1, `plus` of them, and those of -1, up to `count`.
 pub(crate) struct Challenge {

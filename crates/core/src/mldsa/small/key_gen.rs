@@ -8,7 +8,7 @@ use crate::mldsa::sample::{SHAKE, absorbed};
 use crate::mldsa::seeds::Seeds;
 use crate::secret::{Secret, declassify};
 use crate::sha3::{Shake256, Sponge};
-use crate::small::Memory;
+use crate::workspace::Memory;
 
 /// A row of t = NTT^-1(Â ∘ NTT(s1)) + s2, added to `t`: FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal), line 5.
 ///

@@ -7,7 +7,7 @@ use crate::mldsa::params::{T0_BYTES, sealed::Parameters};
 use crate::mldsa::ring::{D, Poly};
 use crate::mldsa::seeds::Seeds;
 use crate::sha3::Sponge;
-use crate::small::Memory;
+use crate::workspace::Memory;
 
 /// A private key as signing reads it.
 pub(crate) trait PrivateKey {

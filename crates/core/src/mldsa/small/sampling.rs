@@ -9,7 +9,7 @@ use crate::mldsa::ring::{N, Poly};
 use crate::mldsa::sample::absorbed;
 use crate::secret::declassify_value;
 use crate::sha3::{Shake128, Shake256, Sponge};
-use crate::small::Memory;
+use crate::workspace::Memory;
 
 /// A polynomial of the matrix, coefficient by coefficient.
 pub(crate) struct StreamedEntry<'a> {

@@ -15,7 +15,7 @@ use crate::mldsa::sample::SHAKE;
 use crate::mldsa::seeds::Seeds;
 use crate::secret::{Secret, declassify, declassify_value};
 use crate::sha3::{Shake256, Sponge};
-use crate::small::Memory;
+use crate::workspace::Memory;
 
 /// Signs a message with randomness `rnd` by the key of the seed, and the hash of its public key.
 #[inline(never)]

@@ -14,7 +14,7 @@ use crate::mldsa::params::{T1_BYTES, sealed::Parameters};
 use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::mldsa::sample::{SHAKE, absorbed};
 use crate::sha3::{Shake256, Sponge};
-use crate::small::Memory;
+use crate::workspace::Memory;
 
 /// Verifies `signature` over `message`.
 ///

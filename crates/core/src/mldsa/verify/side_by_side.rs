@@ -13,7 +13,7 @@ use crate::mldsa::message::Message;
 use crate::mldsa::public::PublicKey;
 use crate::mldsa::ring::Poly;
 use crate::sha3::{State, squeeze};
-use crate::small::Zero;
+use crate::workspace::Zero;
 
 impl PublicKey<'_> {
     /// Verifies once: the rows of the matrix are used as they come, while tr, and after it c̃, are hashed beside them.

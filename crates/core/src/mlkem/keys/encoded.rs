@@ -6,7 +6,7 @@ use super::super::encoded::{DecapsulationKeyRef, check};
 use super::super::{DecapsulationKeyError, SharedSecret, kem, small};
 use super::ParameterSet;
 use crate::sha3::Sha3_256;
-use crate::small::{Small, Stack, Workspace};
+use crate::workspace::{Small, Stack, Workspace};
 
 impl<'a, P: ParameterSet> DecapsulationKeyRef<'a, P> {
     /// The key with these bytes, without a copy; `ek` is hashed once.
