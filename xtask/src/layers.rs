@@ -1,4 +1,6 @@
-//! The arrows between packages: ARCHITECTURE.md's table as data, held against `cargo metadata`.
+//! The arrows between packages: ARCHITECTURE.md's table as data, held against `cargo metadata`; and between the modules of the core.
+
+mod modules;
 
 use crate::run::Workspace;
 use anyhow::{Context, Result, ensure};
@@ -59,7 +61,7 @@ const CORE_DEPENDENCIES: [&str; 9] = [
     "hybrid-array",
 ];
 
-/// Checks the workspace, then a copy of its metadata with a wrong arrow in it, which must be refused.
+/// Checks the workspace, then a copy of its metadata with a wrong arrow in it, which must be refused; then the modules of the core.
 pub fn check(workspace: &Workspace) -> Result<String> {
     let metadata = workspace.metadata("", &["--no-deps"])?;
     let (arrows, errors) = wrong_arrows(&metadata);
@@ -71,7 +73,8 @@ pub fn check(workspace: &Workspace) -> Result<String> {
     dependencies.context("the core is in the metadata")?.push(json!({"name": HYBRID, "kind": null}));
     let seen = !wrong_arrows(&planted).1.is_empty();
     ensure!(seen, "canary: the arrow {CORE} -> {HYBRID} was planted in the metadata and not refused");
-    Ok(format!("{arrows} arrows, all allowed; the planted one was refused"))
+    let modules = modules::check(workspace)?;
+    Ok(format!("{arrows} arrows, all allowed; the planted one was refused. {modules}"))
 }
 
 /// The number of arrows between our packages, and a sentence for each that the table does not allow.

@@ -43,14 +43,12 @@
 //! # Layout
 //!
 //! * `keccak`: the permutation, one text for every width of lane
-//! * `interleaved`: lanes for 32-bit machines
-//! * `kernels`: the table of permutations, and the plugged-in one
+//! * `kernels`: the table of permutations, and the plugged-in one; `kernels/interleaved`: lanes for 32-bit machines
 //! * `sponge`: absorbing and squeezing
 //! * `derived`: cSHAKE and KMAC
 //! * `turbo`: TurboSHAKE
 
 mod derived;
-mod interleaved;
 mod keccak;
 mod kernels;
 mod sponge;
@@ -60,10 +58,10 @@ mod words;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
 #[cfg(feature = "alloc")]
-pub(crate) use interleaved::from_byte;
+pub(crate) use kernels::interleaved::from_byte;
 #[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
-pub(crate) use interleaved::halves;
-pub(crate) use interleaved::{IN_FORCE as INTERLEAVED, from_word, to_word};
+pub(crate) use kernels::interleaved::halves;
+pub(crate) use kernels::interleaved::{IN_FORCE as INTERLEAVED, from_word, to_word};
 #[cfg(not(gambeson_ct))]
 pub(crate) use kernels::permute_sponge;
 #[cfg(gambeson_ct)]

@@ -8,6 +8,7 @@ pub(super) mod armv7em;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(super) mod interleaved;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 #[cfg(gambeson_rv32)]
@@ -18,7 +19,7 @@ mod simd128;
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{State, interleaved, keccak};
+use super::{State, keccak};
 use crate::cpu::{self, Level};
 
 /// The permutations of one instruction set.

@@ -3,7 +3,8 @@
 
 use zeroize::Zeroize;
 
-use super::{State, interleaved, kernels};
+use super::State;
+use super::kernels::{self, interleaved};
 
 macro_rules! sponge {
     ($($sponge:ident, $squeeze:ident, $permute:expr, $text:literal;)*) => {$(

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // Words are read as bytes.
 
 use super::State;
-use super::interleaved::{self, IN_FORCE as INTERLEAVED, from_byte, from_word, to_word};
+use super::kernels::interleaved::{self, IN_FORCE as INTERLEAVED, from_byte, from_word, to_word};
 use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 

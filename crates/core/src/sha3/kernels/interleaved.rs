@@ -8,16 +8,16 @@
 #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use super::State;
-#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
-use super::keccak::{Lane, theta};
-use super::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 #[cfg(all(gambeson_dsp, not(gambeson_size)))]
-pub(super) use super::kernels::armv7em::absorb;
+pub(in crate::sha3) use super::armv7em::absorb;
 #[cfg(gambeson_dsp)]
-use super::kernels::armv7em::last_rounds;
+use super::armv7em::last_rounds;
 #[cfg(gambeson_rv32)]
-use super::kernels::rv32::last_rounds;
+use super::rv32::last_rounds;
+use crate::sha3::State;
+#[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
+use crate::sha3::keccak::{Lane, theta};
+use crate::sha3::keccak::{ROUND_CONSTANTS, permute_reduced as permute_words_reduced};
 
 /// Whether sponges hold their states so.
 pub(crate) const IN_FORCE: bool =
@@ -32,7 +32,7 @@ pub(crate) fn from_word(word: u64) -> u64 {
 /// Adds words to the lanes of a sponge.
 #[cfg(any(not(gambeson_dsp), gambeson_size))]
 #[inline(always)]
-pub(super) fn absorb(lanes: &mut [u64], words: &[[u8; 8]]) {
+pub(in crate::sha3) fn absorb(lanes: &mut [u64], words: &[[u8; 8]]) {
     for (lane, word) in lanes.iter_mut().zip(words) {
         *lane ^= from_word(u64::from_le_bytes(*word));
     }
@@ -46,7 +46,7 @@ pub(crate) fn to_word(lane: u64) -> u64 {
 
 /// The lane of a sponge for bytes from `place` on, which `word` has from its first on.
 #[inline(always)]
-pub(super) fn from_word_at(word: u64, place: usize) -> u64 {
+pub(in crate::sha3) fn from_word_at(word: u64, place: usize) -> u64 {
     if !IN_FORCE {
         return word << (8 * place);
     }
@@ -56,7 +56,7 @@ pub(super) fn from_word_at(word: u64, place: usize) -> u64 {
 
 /// The bytes of a lane of a sponge from `place` on.
 #[inline(always)]
-pub(super) fn to_word_from(lane: u64, place: usize) -> u64 {
+pub(in crate::sha3) fn to_word_from(lane: u64, place: usize) -> u64 {
     if !IN_FORCE {
         return lane >> (8 * place);
     }
@@ -79,12 +79,12 @@ pub(crate) fn from_byte(byte: u8, place: usize) -> u64 {
 
 /// Byte `place` of a lane of a sponge.
 #[inline(always)]
-pub(super) fn to_byte(lane: u64, place: usize) -> u8 {
+pub(in crate::sha3) fn to_byte(lane: u64, place: usize) -> u8 {
     if IN_FORCE { deinterleave_byte(lane, place) } else { (lane >> (8 * place)) as u8 }
 }
 
 /// Ordinary lanes in a sponge's place for the time of `permute`.
-pub(super) fn as_words(state: &mut State, permute: impl FnOnce(&mut State)) {
+pub(in crate::sha3) fn as_words(state: &mut State, permute: impl FnOnce(&mut State)) {
     if !IN_FORCE {
         return permute(state);
     }
@@ -94,7 +94,7 @@ pub(super) fn as_words(state: &mut State, permute: impl FnOnce(&mut State)) {
 }
 
 /// A sponge's form of ordinary lanes for the time of `permute`.
-pub(super) fn as_interleaved(state: &mut State, permute: impl FnOnce(&mut State)) {
+pub(in crate::sha3) fn as_interleaved(state: &mut State, permute: impl FnOnce(&mut State)) {
     state.0.iter_mut().for_each(|lane| *lane = interleave(*lane));
     permute(state);
     state.0.iter_mut().for_each(|lane| *lane = deinterleave(*lane));
@@ -173,12 +173,12 @@ static CONSTANTS: [u16; 24] = {
 };
 
 /// Keccak-f\[1600\] (FIPS 202, §3.3 and §3.4) of interleaved lanes.
-pub(super) fn permute(state: &mut State) {
+pub(in crate::sha3) fn permute(state: &mut State) {
     last_rounds(state, &CONSTANTS);
 }
 
 /// Keccak-p\[1600, 12\] (FIPS 202, §3.3) of a sponge's lanes.
-pub(super) fn permute_reduced(state: &mut State) {
+pub(in crate::sha3) fn permute_reduced(state: &mut State) {
     if IN_FORCE {
         last_rounds(state, &CONSTANTS[12..]);
     } else {
