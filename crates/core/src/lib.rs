@@ -22,7 +22,9 @@ mod once;
 mod prehash;
 mod rng;
 pub mod secret;
+mod sha2_lanes;
 pub mod sha3;
+pub mod slhdsa;
 mod workspace;
 
 pub use bytes::Bytes;

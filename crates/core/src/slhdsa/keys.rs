@@ -1,0 +1,363 @@
+//! FIPS 205, §9 and §10: keys, signing and verification.
+
+use core::fmt;
+
+#[cfg(feature = "alloc")]
+use alloc::{vec, vec::Vec};
+use rand_core::TryCryptoRng;
+
+use super::hash::Hash;
+use super::message::Message;
+use super::params::{MAX_N, ParameterSet, Params};
+#[cfg(feature = "getrandom")]
+use crate::RngError;
+use crate::secret::{Secret, declassify};
+
+/// The most bytes of the digest of a message.
+const MAX_DIGEST: usize = 49;
+
+/// A verifying key: PK.seed ‖ PK.root.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct VerifyingKey {
+    set: ParameterSet,
+    bytes: [u8; 2 * MAX_N],
+}
+
+/// The length of a verifying key is not that of the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifyingKeyError {
+    /// What the set has.
+    pub expected: usize,
+    /// What was given.
+    pub actual: usize,
+}
+
+impl fmt::Display for VerifyingKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a verifying key has {} bytes, not {}", self.expected, self.actual)
+    }
+}
+
+impl core::error::Error for VerifyingKeyError {}
+
+/// The signature is not one of this message by this key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidSignature;
+
+impl fmt::Display for InvalidSignature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the signature is not one of this message by this key")
+    }
+}
+
+impl core::error::Error for InvalidSignature {}
+
+impl VerifyingKey {
+    /// The key with these bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyingKeyError`] if the length is not that of the set.
+    pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
+        let expected = set.verifying_key_len();
+        if bytes.len() != expected {
+            return Err(VerifyingKeyError { expected, actual: bytes.len() });
+        }
+        let mut key = Self { set, bytes: [0; 2 * MAX_N] };
+        key.bytes[..expected].copy_from_slice(bytes);
+        Ok(key)
+    }
+
+    /// The parameter set.
+    #[must_use]
+    pub const fn parameter_set(&self) -> ParameterSet {
+        self.set
+    }
+
+    /// PK.seed ‖ PK.root.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.set.verifying_key_len()]
+    }
+
+    fn halves(&self) -> (&[u8], &[u8]) {
+        self.as_bytes().split_at(self.set.0.n)
+    }
+
+    /// Verifies a signature of a message.
+    ///
+    /// FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSignature`].
+    pub fn verify<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let params = self.set.0;
+        if signature.len() != params.signature_len() {
+            return Err(InvalidSignature);
+        }
+        let (seed, root) = self.halves();
+        let hash = Hash::new(params, seed);
+        let (r, rest) = signature.split_at(params.n);
+        let (fors, hypertree) = rest.split_at(params.fors_len());
+        let mut digest = [0; MAX_DIGEST];
+        message.into().pieces(|pieces| hash.h_msg(r, root, pieces, digest_of(params, &mut digest)));
+        let (digest, place) = parts(params, &digest);
+        let key = hash.key_of_fors(digest, place, fors);
+        let found = hash.root_of_hypertree(&key[..params.n], place, hypertree);
+        if found[..params.n] == *root { Ok(()) } else { Err(InvalidSignature) }
+    }
+}
+
+fn digest_of<'d>(params: &Params, digest: &'d mut [u8; MAX_DIGEST]) -> &'d mut [u8] {
+    let [md, tree, leaf] = params.digest_parts();
+    &mut digest[..md + tree + leaf]
+}
+
+/// The digest of FORS; the tree and the leaf: FIPS 205, Algorithm 19 (slh_sign_internal), lines 6 to 10.
+fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let [md, tree, leaf] = params.digest_parts();
+    let (md, rest) = digest.split_at(md);
+    let (tree, rest) = rest.split_at(tree);
+    let height = params.tree_height();
+    let tree = number(tree) & (u64::MAX >> (64 - (params.h - height)));
+    (md, (tree, (number(&rest[..leaf]) & ((1 << height) - 1)) as u32))
+}
+
+impl fmt::Debug for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("VerifyingKey").field(&self.set).finish_non_exhaustive()
+    }
+}
+
+/// A signing key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root.
+pub struct SigningKey {
+    set: ParameterSet,
+    bytes: Secret<[u8; 4 * MAX_N]>,
+}
+
+/// What is wrong with the bytes of a signing key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SigningKeyError {
+    /// The length is not that of the set.
+    Length {
+        /// What the set has.
+        expected: usize,
+        /// What was given.
+        actual: usize,
+    },
+    /// PK.root is not the root of the key's tree.
+    Root,
+}
+
+impl fmt::Display for SigningKeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, actual } => {
+                write!(f, "a signing key has {expected} bytes, not {actual}")
+            }
+            Self::Root => f.write_str("the public key in the signing key does not follow from its seeds"),
+        }
+    }
+}
+
+impl core::error::Error for SigningKeyError {}
+
+impl SigningKey {
+    /// A new key, with the operating system's randomness.
+    ///
+    /// FIPS 205, Algorithm 21 (slh_keygen).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(feature = "getrandom")]
+    pub fn generate(set: ParameterSet) -> Result<Self, RngError> {
+        let mut seeds = Secret::new([0; 3 * MAX_N]);
+        let seeds = &mut seeds.expose_mut()[..3 * set.0.n];
+        getrandom::fill(seeds).map_err(|_| RngError)?;
+        Ok(Self::of_seeds(set, seeds))
+    }
+
+    /// A new key, with the caller's randomness.
+    ///
+    /// FIPS 205, Algorithm 21 (slh_keygen).
+    ///
+    /// # Errors
+    ///
+    /// The generator's own.
+    pub fn generate_with<R: TryCryptoRng + ?Sized>(set: ParameterSet, rng: &mut R) -> Result<Self, R::Error> {
+        let mut seeds = Secret::new([0; 3 * MAX_N]);
+        let seeds = &mut seeds.expose_mut()[..3 * set.0.n];
+        rng.try_fill_bytes(seeds)?;
+        Ok(Self::of_seeds(set, seeds))
+    }
+
+    /// The key of the seeds SK.seed, SK.prf and PK.seed, each of [`ParameterSet::seed_len`] bytes.
+    ///
+    /// FIPS 205, Algorithm 18 (slh_keygen_internal).
+    ///
+    /// # Errors
+    ///
+    /// [`SigningKeyError::Length`] if one has another length.
+    pub fn from_seeds(
+        set: ParameterSet,
+        sk_seed: &[u8],
+        sk_prf: &[u8],
+        pk_seed: &[u8],
+    ) -> Result<Self, SigningKeyError> {
+        let n = set.0.n;
+        let mut seeds = Secret::new([0; 3 * MAX_N]);
+        let seeds = &mut seeds.expose_mut()[..3 * n];
+        for (place, seed) in seeds.chunks_exact_mut(n).zip([sk_seed, sk_prf, pk_seed]) {
+            if seed.len() != n {
+                return Err(SigningKeyError::Length { expected: n, actual: seed.len() });
+            }
+            place.copy_from_slice(seed);
+        }
+        Ok(Self::of_seeds(set, seeds))
+    }
+
+    fn of_seeds(set: ParameterSet, seeds: &[u8]) -> Self {
+        let n = set.0.n;
+        let mut key = Self { set, bytes: Secret::new([0; 4 * MAX_N]) };
+        let bytes = key.bytes.expose_mut();
+        bytes[..3 * n].copy_from_slice(seeds);
+        let root = key.root();
+        key.bytes.expose_mut()[3 * n..4 * n].copy_from_slice(&root[..n]);
+        key
+    }
+
+    fn root(&self) -> [u8; MAX_N] {
+        let params = self.set.0;
+        let [sk_seed, _, pk_seed, _] = self.parts();
+        let root = Hash::new(params, pk_seed).xmss_tree(sk_seed, (params.d as u32 - 1, 0), None, &mut []);
+        declassify(&root); // public: part of the verifying key
+        root
+    }
+
+    /// The key with these bytes, SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root.
+    ///
+    /// PK.root is made again, which takes the time of a key generation.
+    ///
+    /// # Errors
+    ///
+    /// [`SigningKeyError`].
+    pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, SigningKeyError> {
+        let expected = set.signing_key_len();
+        if bytes.len() != expected {
+            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
+        }
+        let mut key = Self { set, bytes: Secret::new([0; 4 * MAX_N]) };
+        key.bytes.expose_mut()[..expected].copy_from_slice(bytes);
+        let [.., root] = key.parts();
+        if key.root()[..set.0.n] == *root { Ok(key) } else { Err(SigningKeyError::Root) }
+    }
+
+    /// The parameter set.
+    #[must_use]
+    pub const fn parameter_set(&self) -> ParameterSet {
+        self.set
+    }
+
+    /// SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root: secret.
+    #[must_use]
+    pub fn expose_bytes(&self) -> &[u8] {
+        &self.bytes.expose()[..self.set.signing_key_len()]
+    }
+
+    fn parts(&self) -> [&[u8]; 4] {
+        let n = self.set.0.n;
+        let bytes = self.bytes.expose();
+        let parts = [0, 1, 2, 3].map(|part| &bytes[part * n..][..n]);
+        declassify(parts[2]); // public: PK.seed and PK.root
+        declassify(parts[3]);
+        parts
+    }
+
+    /// The verifying key.
+    #[must_use]
+    pub fn verifying_key(&self) -> VerifyingKey {
+        let n = self.set.0.n;
+        let [.., seed, root] = self.parts();
+        let mut key = VerifyingKey { set: self.set, bytes: [0; 2 * MAX_N] };
+        key.bytes[..n].copy_from_slice(seed);
+        key.bytes[n..2 * n].copy_from_slice(root);
+        key
+    }
+
+    /// Signs a message, with randomness of the operating system (hedged).
+    ///
+    /// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign).
+    ///
+    /// # Errors
+    ///
+    /// [`RngError`](crate::RngError) if the operating system gives no randomness.
+    #[cfg(all(feature = "alloc", feature = "getrandom"))]
+    pub fn sign<'m>(&self, message: impl Into<Message<'m>>) -> Result<Vec<u8>, RngError> {
+        let mut randomness = [0; MAX_N];
+        getrandom::fill(&mut randomness).map_err(|_| RngError)?;
+        let mut signature = vec![0; self.set.signature_len()];
+        self.sign_internal(&message.into(), &randomness[..self.set.0.n], &mut signature);
+        Ok(signature)
+    }
+
+    /// Signs a message without randomness: the same message has the same signature.
+    ///
+    /// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign), the deterministic variant.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn sign_deterministic<'m>(&self, message: impl Into<Message<'m>>) -> Vec<u8> {
+        let mut signature = vec![0; self.set.signature_len()];
+        let [.., pk_seed, _] = self.parts();
+        self.sign_internal(&message.into(), pk_seed, &mut signature);
+        signature
+    }
+
+    /// Signs a message with the randomness opt_rand, of [`ParameterSet::seed_len`] bytes.
+    ///
+    /// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign).
+    ///
+    /// # Panics
+    ///
+    /// If the randomness has another length.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn sign_with_randomness<'m>(&self, message: impl Into<Message<'m>>, randomness: &[u8]) -> Vec<u8> {
+        assert_eq!(randomness.len(), self.set.0.n, "randomness of the set's length");
+        let mut signature = vec![0; self.set.signature_len()];
+        self.sign_internal(&message.into(), randomness, &mut signature);
+        signature
+    }
+
+    /// FIPS 205, Algorithm 19 (slh_sign_internal).
+    fn sign_internal(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {
+        let params = self.set.0;
+        let [sk_seed, sk_prf, pk_seed, pk_root] = self.parts();
+        let hash = Hash::new(params, pk_seed);
+        let (r, rest) = signature.split_at_mut(params.n);
+        let (fors, hypertree) = rest.split_at_mut(params.fors_len());
+        let mut digest = [0; MAX_DIGEST];
+        message.pieces(|pieces| {
+            hash.prf_msg(sk_prf, randomness, pieces, r);
+            declassify(r); // public: part of the signature
+            hash.h_msg(r, pk_root, pieces, digest_of(params, &mut digest));
+        });
+        let (digest, place) = parts(params, &digest);
+        let key = hash.sign_with_fors(sk_seed, digest, place, fors);
+        declassify(&key); // public: it follows from the signature
+        hash.sign_with_hypertree(sk_seed, &key[..params.n], place, hypertree);
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey<{}>([redacted])", self.set)
+    }
+}

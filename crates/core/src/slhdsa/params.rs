@@ -1,0 +1,162 @@
+//! The parameter sets (FIPS 205, §11, Table 2).
+
+use core::fmt;
+
+/// The most bytes that n is.
+pub(super) const MAX_N: usize = 32;
+
+/// The functions of a parameter set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    Sha2,
+    Shake,
+}
+
+/// The numbers of a parameter set.
+#[derive(Debug)]
+pub(super) struct Params {
+    pub name: &'static str,
+    pub family: Family,
+    /// Bytes of a node.
+    pub n: usize,
+    /// The height of the hypertree, and its layers.
+    pub h: usize,
+    pub d: usize,
+    /// The height of a FORS tree, and how many there are.
+    pub a: usize,
+    pub k: usize,
+}
+
+impl Params {
+    /// The height of an XMSS tree, h′.
+    pub(super) const fn tree_height(&self) -> usize {
+        let mut height = 1;
+        while height * self.d < self.h {
+            height += 1;
+        }
+        height
+    }
+
+    /// The chains of a one-time signature, len: 2·n for the message and three for its checksum.
+    pub(super) const fn chains(&self) -> usize {
+        2 * self.n + 3
+    }
+
+    /// Bytes of the digest of a message, m, in its three parts: those of FORS, of the tree and of the leaf.
+    pub(super) const fn digest_parts(&self) -> [usize; 3] {
+        [(self.k * self.a + 7) >> 3, (self.h - self.tree_height() + 7) >> 3, (self.tree_height() + 7) >> 3]
+    }
+
+    /// Bytes of FORS's part of a signature.
+    pub(super) const fn fors_len(&self) -> usize {
+        self.k * (self.a + 1) * self.n
+    }
+
+    /// Bytes of an XMSS signature.
+    pub(super) const fn xmss_len(&self) -> usize {
+        (self.chains() + self.tree_height()) * self.n
+    }
+
+    pub(super) const fn signature_len(&self) -> usize {
+        self.n + self.fors_len() + self.d * self.xmss_len()
+    }
+}
+
+/// A parameter set of SLH-DSA.
+///
+/// The sets whose names end in `s` have small signatures, those in `f` sign fast.
+///
+/// ```
+/// use gambeson::slhdsa::ParameterSet;
+///
+/// let set = ParameterSet::SHA2_128S;
+/// assert_eq!((set.name(), set.signature_len(), set.verifying_key_len()), ("SLH-DSA-SHA2-128s", 7856, 32));
+/// ```
+#[derive(Clone, Copy)]
+pub struct ParameterSet(pub(super) &'static Params);
+
+macro_rules! sets {
+    ($($name:ident $text:literal $family:ident n $n:literal, h $h:literal, d $d:literal, a $a:literal, k $k:literal, bytes $bytes:literal, category $category:literal;)*) => {
+        impl ParameterSet {
+            $(
+                #[doc = concat!($text, ": security category ", $category, ", signatures of ", $bytes, " bytes.")]
+                pub const $name: Self = {
+                    const PARAMS: Params =
+                        Params { name: $text, family: Family::$family, n: $n, h: $h, d: $d, a: $a, k: $k };
+                    assert!(PARAMS.signature_len() == $bytes && PARAMS.tree_height() * $d == $h);
+                    Self(&PARAMS)
+                };
+            )*
+
+            /// Every set, in the order of FIPS 205, Table 2.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+sets! {
+    SHA2_128S "SLH-DSA-SHA2-128s" Sha2 n 16, h 63, d 7, a 12, k 14, bytes 7856, category 1;
+    SHAKE_128S "SLH-DSA-SHAKE-128s" Shake n 16, h 63, d 7, a 12, k 14, bytes 7856, category 1;
+    SHA2_128F "SLH-DSA-SHA2-128f" Sha2 n 16, h 66, d 22, a 6, k 33, bytes 17_088, category 1;
+    SHAKE_128F "SLH-DSA-SHAKE-128f" Shake n 16, h 66, d 22, a 6, k 33, bytes 17_088, category 1;
+    SHA2_192S "SLH-DSA-SHA2-192s" Sha2 n 24, h 63, d 7, a 14, k 17, bytes 16_224, category 3;
+    SHAKE_192S "SLH-DSA-SHAKE-192s" Shake n 24, h 63, d 7, a 14, k 17, bytes 16_224, category 3;
+    SHA2_192F "SLH-DSA-SHA2-192f" Sha2 n 24, h 66, d 22, a 8, k 33, bytes 35_664, category 3;
+    SHAKE_192F "SLH-DSA-SHAKE-192f" Shake n 24, h 66, d 22, a 8, k 33, bytes 35_664, category 3;
+    SHA2_256S "SLH-DSA-SHA2-256s" Sha2 n 32, h 64, d 8, a 14, k 22, bytes 29_792, category 5;
+    SHAKE_256S "SLH-DSA-SHAKE-256s" Shake n 32, h 64, d 8, a 14, k 22, bytes 29_792, category 5;
+    SHA2_256F "SLH-DSA-SHA2-256f" Sha2 n 32, h 68, d 17, a 9, k 35, bytes 49_856, category 5;
+    SHAKE_256F "SLH-DSA-SHAKE-256f" Shake n 32, h 68, d 17, a 9, k 35, bytes 49_856, category 5;
+}
+
+impl ParameterSet {
+    /// The name in the standard, such as `SLH-DSA-SHA2-128s`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Bytes of a signature: 7,856 to 49,856.
+    #[must_use]
+    pub const fn signature_len(self) -> usize {
+        self.0.signature_len()
+    }
+
+    /// Bytes of a verifying key: 32, 48 or 64.
+    #[must_use]
+    pub const fn verifying_key_len(self) -> usize {
+        2 * self.0.n
+    }
+
+    /// Bytes of a signing key: 64, 96 or 128.
+    #[must_use]
+    pub const fn signing_key_len(self) -> usize {
+        4 * self.0.n
+    }
+
+    /// Bytes of each of the seeds SK.seed, SK.prf and PK.seed, and of the randomness of a signature: 16, 24 or 32.
+    #[must_use]
+    pub const fn seed_len(self) -> usize {
+        self.0.n
+    }
+}
+
+impl PartialEq for ParameterSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for ParameterSet {}
+
+impl fmt::Debug for ParameterSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Display for ParameterSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.0.name)
+    }
+}
