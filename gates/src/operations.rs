@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //!
-//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `hash`: SHA-3, SHAKE and KMAC
+//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `slhdsa`: SLH-DSA; `hash`: SHA-3, SHAKE and KMAC
 //! * `hybrid`: X-Wing, X448, Ed448, the hybrid KEMs and the composite signatures
 //! * `c`: the calls of the C interface
 //! * `files`: private keys in PKCS#8
@@ -23,6 +23,7 @@ pub mod hybrid;
 pub mod kem;
 #[cfg(feature = "mls")]
 pub mod mls;
+pub mod slhdsa;
 
 /// Name of an operation: the algorithm, which is a parameter set, hybrid, composite or cipher suite; what is done, for example `decaps`, or
 /// `rejection` for decapsulation of a wrong ciphertext; the form of the key or of the call, which is empty where there is one form only.
@@ -99,7 +100,7 @@ fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().expect("one thread at a time")
 }
 
-/// Walks through SHA-3, ML-KEM and ML-DSA, and their calls in C.
+/// Walks through SHA-3, ML-KEM, ML-DSA and SLH-DSA, and their calls in C.
 pub fn primitives(gate: &mut impl Instrument) {
     use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
     use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
@@ -112,4 +113,5 @@ pub fn primitives(gate: &mut impl Instrument) {
     dsa::all::<MlDsa44>(gate);
     dsa::all::<MlDsa65>(gate);
     dsa::all::<MlDsa87>(gate);
+    slhdsa::all(gate);
 }

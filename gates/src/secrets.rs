@@ -7,6 +7,7 @@ use gambeson::Compact;
 use gambeson::mldsa::{self, PreHash, SigningKey};
 use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::{Sha3_512, Shake256};
+use gambeson::slhdsa::ParameterSet;
 
 /// The modulus of ML-KEM.
 pub const Q_KEM: u32 = 3329;
@@ -44,6 +45,33 @@ pub fn kem<P: mlkem::PreparedSet>(hunt: &mut Hunt, seed: &[u8; 64], m: &[u8; 32]
     assert_eq!(&g[..32], shared.expose(), "the second computation agrees with the first");
     hunt.bytes("r", &g[32..]);
     kem_noise(hunt, "y, e1 and e2", &g[32..], 2 * k + 1, |n| if n < k { eta1 } else { eta2 });
+}
+
+/// Adds the secrets of a key of SLH-DSA: its seeds, and beginnings of chains of the first key pair of the highest tree that `signature` does not show.
+pub fn slhdsa(hunt: &mut Hunt, set: ParameterSet, [sk_seed, sk_prf, pk_seed]: [&[u8]; 3], signature: &[u8]) {
+    let n = set.seed_len();
+    hunt.bytes("SK.seed", sk_seed);
+    hunt.bytes("SK.prf", sk_prf);
+    // FIPS 205, section 11, Table 2: the layers.
+    let layer = if n == 32 { 16 } else { 21 };
+    for chain in 0..8_u8 {
+        // PRF of the address of the chain: sections 11.1 and 11.2.
+        let value = if set.name().contains("SHAKE") {
+            let mut address = [0; 32];
+            (address[3], address[19], address[27]) = (layer, 5, chain);
+            let mut value = vec![0; n];
+            Shake256::digest_into(&[pk_seed, &address, sk_seed].concat(), &mut value);
+            value
+        } else {
+            let mut address = [0; 22];
+            (address[0], address[9], address[17]) = (layer, 5, chain);
+            let zeros = vec![0; 64 - n];
+            PreHash::Sha2_256.digest(&[pk_seed, &zeros, &address, sk_seed].concat()).as_bytes()[..n].to_vec()
+        };
+        if !signature.windows(n).any(|part| part == value) {
+            hunt.bytes("the beginning of a chain", &value);
+        }
+    }
 }
 
 /// Adds the secrets of a key, and of signatures of a message: with the empty context, with [`CONTEXT`], and pre-hashed.

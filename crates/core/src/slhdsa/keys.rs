@@ -11,7 +11,8 @@ use super::message::Message;
 use super::params::{MAX_N, ParameterSet, Params};
 #[cfg(feature = "getrandom")]
 use crate::RngError;
-use crate::secret::{Secret, declassify};
+use crate::filled::{Holds, filled};
+use crate::secret::{Secret, StackGuard, declassify};
 
 /// The most bytes of the digest of a message.
 const MAX_DIGEST: usize = 49;
@@ -135,13 +136,26 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
+/// The stack that the making of a tree or a signature uses at most.
+const DEPTH: usize = 46 * 1024;
+
 /// A signing key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root.
 pub struct SigningKey {
     set: ParameterSet,
     bytes: Secret<[u8; 4 * MAX_N]>,
 }
 
-/// What is wrong with the bytes of a signing key.
+impl Holds<Self> for SigningKey {
+    fn of(form: Self) -> Self {
+        form
+    }
+
+    fn form(&mut self) -> &mut Self {
+        self
+    }
+}
+
+/// A fault of the bytes of a signing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SigningKeyError {
@@ -224,21 +238,31 @@ impl SigningKey {
         Ok(Self::of_seeds(set, seeds))
     }
 
+    const fn empty(set: ParameterSet) -> Self {
+        Self { set, bytes: Secret::new([0; 4 * MAX_N]) }
+    }
+
     fn of_seeds(set: ParameterSet, seeds: &[u8]) -> Self {
         let n = set.0.n;
-        let mut key = Self { set, bytes: Secret::new([0; 4 * MAX_N]) };
-        let bytes = key.bytes.expose_mut();
-        bytes[..3 * n].copy_from_slice(seeds);
-        let root = key.root();
-        key.bytes.expose_mut()[3 * n..4 * n].copy_from_slice(&root[..n]);
-        key
+        filled(Self::empty(set), |key: &mut Self| {
+            key.bytes.expose_mut()[..3 * n].copy_from_slice(seeds);
+            let root = key.root();
+            key.bytes.expose_mut()[3 * n..4 * n].copy_from_slice(&root[..n]);
+        })
     }
 
     fn root(&self) -> [u8; MAX_N] {
+        let _guard = StackGuard::<DEPTH>;
+        self.make_root()
+    }
+
+    #[inline(never)]
+    fn make_root(&self) -> [u8; MAX_N] {
         let params = self.set.0;
         let [sk_seed, _, pk_seed, _] = self.parts();
         let root = Hash::new(params, pk_seed).xmss_tree(sk_seed, (params.d as u32 - 1, 0), None, &mut []);
-        declassify(&root); // public: part of the verifying key
+        // public: part of the verifying key
+        declassify(&root);
         root
     }
 
@@ -254,8 +278,9 @@ impl SigningKey {
         if bytes.len() != expected {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
-        let mut key = Self { set, bytes: Secret::new([0; 4 * MAX_N]) };
-        key.bytes.expose_mut()[..expected].copy_from_slice(bytes);
+        let key: Self = filled(Self::empty(set), |key: &mut Self| {
+            key.bytes.expose_mut()[..expected].copy_from_slice(bytes);
+        });
         let [.., root] = key.parts();
         if key.root()[..set.0.n] == *root { Ok(key) } else { Err(SigningKeyError::Root) }
     }
@@ -276,8 +301,8 @@ impl SigningKey {
         let n = self.set.0.n;
         let bytes = self.bytes.expose();
         let parts = [0, 1, 2, 3].map(|part| &bytes[part * n..][..n]);
-        declassify(parts[2]); // public: PK.seed and PK.root
-        declassify(parts[3]);
+        // public: PK.seed and PK.root
+        declassify(&bytes[2 * n..4 * n]);
         parts
     }
 
@@ -336,8 +361,14 @@ impl SigningKey {
         signature
     }
 
-    /// FIPS 205, Algorithm 19 (slh_sign_internal).
     fn sign_internal(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {
+        let _guard = StackGuard::<DEPTH>;
+        self.fill_signature(message, randomness, signature);
+    }
+
+    /// FIPS 205, Algorithm 19 (slh_sign_internal).
+    #[inline(never)]
+    fn fill_signature(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {
         let params = self.set.0;
         let [sk_seed, sk_prf, pk_seed, pk_root] = self.parts();
         let hash = Hash::new(params, pk_seed);
@@ -346,12 +377,14 @@ impl SigningKey {
         let mut digest = [0; MAX_DIGEST];
         message.pieces(|pieces| {
             hash.prf_msg(sk_prf, randomness, pieces, r);
-            declassify(r); // public: part of the signature
+            // public: part of the signature
+            declassify(r);
             hash.h_msg(r, pk_root, pieces, digest_of(params, &mut digest));
         });
         let (digest, place) = parts(params, &digest);
         let key = hash.sign_with_fors(sk_seed, digest, place, fors);
-        declassify(&key); // public: it follows from the signature
+        // public: it follows from the signature
+        declassify(&key);
         hash.sign_with_hypertree(sk_seed, &key[..params.n], place, hypertree);
     }
 }

@@ -3,7 +3,7 @@
 use super::address::{Address, Kind};
 use super::hash::{Hash, Input};
 use super::params::{MAX_N, Params};
-use crate::secret::{Secret, wipe};
+use crate::secret::{Secret, declassify, wipe};
 
 /// The most levels of a tree whose leaves stand in memory together.
 const LEVELS: u32 = 8;
@@ -191,6 +191,8 @@ impl Hash<'_> {
             let (one_time, path) = signature.split_at_mut(self.params.chains() * n);
             let signed = Signed { leaf, message: &node[..n], signature: one_time };
             node = self.xmss_tree(sk_seed, (layer, tree), Some(signed), path);
+            // public: it follows from the signature
+            declassify(&node);
             leaf = (tree & ((1 << height) - 1)) as u32;
             tree >>= height;
         }
