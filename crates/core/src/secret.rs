@@ -190,7 +190,8 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> u32 {
 /// All ones when `x` is not zero, zero when it is.
 #[inline]
 pub(crate) fn mask_nonzero(x: u32) -> u32 {
-    barrier(((x | x.wrapping_neg()) >> 31).wrapping_neg())
+    // Without the inner barrier LLVM finds `x != 0` in this, and branches on it.
+    barrier(((x | barrier(x.wrapping_neg())) >> 31).wrapping_neg())
 }
 
 /// Overwrites `out` with `other` where `mask` is all ones, leaves it where `mask` is zero.

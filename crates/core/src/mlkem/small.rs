@@ -600,12 +600,11 @@ fn reject(
     select_bytes(shared, rejection, mask_nonzero(different));
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(feature = "alloc")]
     fn no_word_of_a_workspace_is_too_many() {
         use super::super::{DecapsulationKey, MlKem512, MlKem768, MlKem1024, PreparedSet};
         use crate::workspace::tests::most_words;
