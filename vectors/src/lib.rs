@@ -18,10 +18,13 @@
 //! # Layout
 //!
 //! * [`files`], [`lines`]: what is below a folder, and the lines of one file
+//! * [`request`]: a line of ACVP as a request
 //! * [`judge`]: one answer against one `expect`
 //! * [`run`], [`Counts`]: a whole file
 //! * [`shared`]: where the vectors lie that are too many for this repository
 
+#[path = "../../crates/cli/src/vectors/flat.rs"]
+mod flat;
 #[path = "../../crates/cli/src/vectors/judge.rs"]
 mod judge;
 #[path = "../../crates/cli/src/vectors/read.rs"]
@@ -29,6 +32,7 @@ mod read;
 #[path = "../../crates/cli/src/vectors/run.rs"]
 mod run;
 
+pub use flat::request;
 pub use judge::{Verdict, judge};
 pub use read::{Lines, MAX_LINE, content, files_ending, lines};
 pub use run::{Counts, Report, run};

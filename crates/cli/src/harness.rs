@@ -6,7 +6,8 @@
 //! # Layout
 //!
 //! * `request`: the fields of a request, and the codes of its refusals
-//! * `hash`, `mlkem`, `mldsa`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
+//! * `signed`: the message of a request for signatures
+//! * `hash`, `mlkem`, `mldsa`, `slhdsa`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
 //! * `borrowed`: operations of other crates, through the doors of ours that use them
 //! * this file: the table of them, and the loop over lines
 
@@ -18,6 +19,8 @@ mod hybrid;
 mod mldsa;
 mod mlkem;
 mod request;
+mod signed;
+mod slhdsa;
 mod xwing;
 
 pub(crate) use request::{decode as from_hex, hex};
@@ -88,6 +91,12 @@ macro_rules! mldsa {
     };
 }
 
+macro_rules! slhdsa {
+    ($name:literal) => {
+        ($name, &[("keygen", slhdsa::keygen), ("sign", slhdsa::sign), ("verify", slhdsa::verify)])
+    };
+}
+
 /// Everything that the harness can do; `info` lists it.
 const ALGORITHMS: &[Algorithm] = &[
     mlkem!("ML-KEM-512", MlKem512),
@@ -96,6 +105,18 @@ const ALGORITHMS: &[Algorithm] = &[
     mldsa!("ML-DSA-44", MlDsa44),
     mldsa!("ML-DSA-65", MlDsa65),
     mldsa!("ML-DSA-87", MlDsa87),
+    slhdsa!("SLH-DSA-SHA2-128s"),
+    slhdsa!("SLH-DSA-SHAKE-128s"),
+    slhdsa!("SLH-DSA-SHA2-128f"),
+    slhdsa!("SLH-DSA-SHAKE-128f"),
+    slhdsa!("SLH-DSA-SHA2-192s"),
+    slhdsa!("SLH-DSA-SHAKE-192s"),
+    slhdsa!("SLH-DSA-SHA2-192f"),
+    slhdsa!("SLH-DSA-SHAKE-192f"),
+    slhdsa!("SLH-DSA-SHA2-256s"),
+    slhdsa!("SLH-DSA-SHAKE-256s"),
+    slhdsa!("SLH-DSA-SHA2-256f"),
+    slhdsa!("SLH-DSA-SHAKE-256f"),
     ("X-Wing", &[("keygen", xwing::keygen), ("encaps", xwing::encaps), ("decaps", xwing::decaps)]),
     hybrid!("X25519MLKEM768"),
     hybrid!("SecP256r1MLKEM768"),

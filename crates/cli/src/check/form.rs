@@ -84,7 +84,7 @@ fn read(path: &Path) -> Result<Content, String> {
     let unreadable = |error: std::io::Error| error.to_string();
     let Some(first) = lines(path).map_err(unreadable)?.next() else { return Err("empty".to_owned()) };
     let first: Option<Value> = serde_json::from_slice(&first.map_err(unreadable)?).ok();
-    if first.as_ref().is_some_and(|first| first["alg"].is_string()) {
+    if first.as_ref().is_some_and(|first| first["alg"].is_string() || vectors::request(first).is_some()) {
         return Ok(Content::Requests);
     }
     let mut text = Vec::new();

@@ -1,5 +1,6 @@
 //! A whole file of tests: every line judged and counted.
 
+use super::flat::request;
 use super::judge::{Verdict, judge};
 use super::read::lines;
 use serde_json::Value;
@@ -45,7 +46,7 @@ pub struct Report {
 /// Puts every test of the file `path` to `answer` and judges what comes back.
 ///
 /// `listed` says whether the implementation claims an algorithm; tests of others are counted as skipped and
-/// not asked. `answer` gets the line as it stands in the file and returns the answer's line.
+/// not asked. `answer` gets the line as it stands in the file, or the request that it is of, and returns the answer's line.
 ///
 /// # Errors
 /// The file cannot be read, or a line of it is no test: not gzip, not JSON, or without `expect` although it
@@ -65,6 +66,10 @@ pub fn run(
         if !test.is_object() {
             return Err(format!("{}: unreadable: not a JSON object", place()));
         }
+        let (test, line) = match request(&test) {
+            Some(test) => (test.clone(), test.to_string().into_bytes()),
+            None => (test, line),
+        };
         if !test.get("alg").and_then(Value::as_str).is_some_and(&listed) {
             report.counts.skipped += 1;
             continue;
