@@ -5,9 +5,7 @@
 
 use zeroize::Zeroize;
 
-use crate::sha3::{
-    Aligned, Shake256, State, absorb, absorb_at, from_byte, from_word, lanes, permute_aligned, permuted,
-};
+use crate::sha3::{Aligned, Shake256, State, absorb, absorb_at, from_byte, lanes, permute_aligned, permuted};
 
 /// The bytes of a block of SHA3-256 and SHAKE256.
 pub(crate) const BLOCK: usize = Shake256::RATE;
@@ -23,6 +21,7 @@ pub(crate) struct Absorber {
 }
 
 impl Absorber {
+    #[cfg(feature = "alloc")]
     pub(crate) const SHA3: Self = Self::new(0b110);
     pub(crate) const SHAKE: Self = Self::new(0b1_1111);
 
@@ -69,11 +68,12 @@ fn end_block(state: &mut State, rate: usize) {
 }
 
 /// Loads a message of one block: whole words of `seed`, then less than a word, with the domain bits.
+#[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn load(state: &mut State, seed: &[u8], end: u64, rate: usize) {
     state.0 = [0; 25];
     absorb(&mut state.0, seed);
-    state.0[seed.len() >> 3] = from_word(end);
+    state.0[seed.len() >> 3] = crate::sha3::from_word(end);
     end_block(state, rate);
 }
 

@@ -12,7 +12,6 @@ extern crate std;
 pub mod approved;
 mod bytes;
 pub mod cpu;
-#[cfg(feature = "alloc")]
 mod engine;
 mod filled;
 pub mod mldsa;

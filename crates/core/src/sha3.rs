@@ -53,11 +53,9 @@ mod keccak;
 mod kernels;
 mod sponge;
 mod turbo;
-#[cfg(feature = "alloc")]
 mod words;
 
 pub use derived::{CShake128, CShake256, InvalidTag, Kmac128, Kmac256};
-#[cfg(feature = "alloc")]
 pub(crate) use kernels::interleaved::from_byte;
 #[cfg(all(feature = "alloc", any(not(gambeson_dsp), test)))]
 pub(crate) use kernels::interleaved::halves;
@@ -68,14 +66,16 @@ pub(crate) use kernels::permute_sponge;
 #[doc(hidden)]
 pub use kernels::permute_sponge;
 #[cfg(feature = "alloc")]
-pub(crate) use kernels::{Abreast, Aligned, Block, permute_aligned, squeeze_eight};
+pub(crate) use kernels::{Abreast, Block, squeeze_eight};
+pub(crate) use kernels::{Aligned, permute_aligned};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };
 pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
+pub(crate) use words::{LANES, absorb, absorb_at, lanes, permuted, squeeze};
 #[cfg(feature = "alloc")]
-pub(crate) use words::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze, squeezed};
+pub(crate) use words::{WIDE, squeezed};
 
 pub(crate) use sponge::Sponge;
 use zeroize::Zeroize;

@@ -27,6 +27,6 @@ mod params;
 mod trees;
 
 pub use crate::prehash::{ContextTooLong, Digest, PreHash, PreHasher, UnknownPreHash};
-pub use keys::{InvalidSignature, SigningKey, SigningKeyError, VerifyingKey, VerifyingKeyError};
+pub use keys::{InvalidSignature, LengthError, SigningKey, SigningKeyError, VerifyingKey};
 pub use message::Message;
 pub use params::ParameterSet;

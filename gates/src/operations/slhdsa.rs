@@ -23,14 +23,14 @@ fn of(gate: &mut impl Instrument, set: ParameterSet) {
     let make = || SigningKey::from_seeds(set, sk_seed, sk_prf, pk_seed);
     let sign = |key: &SigningKey| key.sign_with_randomness(&message, &randomness[..n]);
     gate.secrets(|hunt| {
-        let signature = make().map(|key| sign(&key)).expect("seeds of the set's length");
+        let signature = make().and_then(|key| sign(&key)).expect("inputs of the set's lengths");
         secrets::slhdsa(hunt, set, [sk_seed, sk_prf, pk_seed], &signature);
     });
     let key = gate.run_ok((name, "keygen", ""), make);
     let encoded = key.expose_bytes().to_vec();
     valgrind::mark_public(&encoded[2 * n..]);
     let imported = gate.run_ok((name, "import", ""), || SigningKey::from_bytes(set, &encoded));
-    let signature = gate.run((name, "sign", ""), || sign(&key));
+    let signature = gate.run_ok((name, "sign", ""), || sign(&key));
     valgrind::mark_public(&signature);
     let public = imported.verifying_key();
     gate.run_ok((name, "verify", ""), || public.verify(&message, &signature));

@@ -3,7 +3,7 @@
 use super::request::{Fields, Refusal, hex};
 use super::signed::{Input, too_long};
 use super::{Answer, Result_, answer};
-use gambeson::slhdsa::{Message, ParameterSet, SigningKey, SigningKeyError, VerifyingKey};
+use gambeson::slhdsa::{LengthError, Message, ParameterSet, SigningKey, SigningKeyError, VerifyingKey};
 use zeroize::Zeroizing;
 
 /// The set that the request names: the table of operations has it.
@@ -15,46 +15,37 @@ fn set(fields: Fields<'_>) -> Result_<ParameterSet> {
 
 pub(super) fn keygen(fields: Fields<'_>) -> Answer {
     let set = set(fields)?;
-    let [sk_seed, sk_prf, pk_seed] = ["skSeed", "skPrf", "pkSeed"].map(|name| seed(fields, set, name));
-    let (sk_seed, sk_prf, pk_seed) = (Zeroizing::new(sk_seed?), Zeroizing::new(sk_prf?), pk_seed?);
-    let sk = SigningKey::from_seeds(set, &sk_seed, &sk_prf, &pk_seed)
-        .map_err(|e| Refusal::bad_key(e.to_string()))?;
+    let (sk_seed, sk_prf) = (Zeroizing::new(fields.bytes("skSeed")?), Zeroizing::new(fields.bytes("skPrf")?));
+    let sk = SigningKey::from_seeds(set, &sk_seed, &sk_prf, &fields.bytes("pkSeed")?).map_err(length)?;
     answer([("pk", hex(sk.verifying_key().as_bytes())), ("sk", hex(sk.expose_bytes()))])
 }
 
-/// Bytes of the length of a seed.
-fn seed(fields: Fields<'_>, set: ParameterSet, name: &str) -> Result_<Vec<u8>> {
-    let bytes = fields.bytes(name)?;
-    if bytes.len() == set.seed_len() {
-        Ok(bytes)
-    } else {
-        Err(Refusal::bad_length(name, set.seed_len(), bytes.len()))
-    }
+fn length(error: LengthError) -> Refusal {
+    Refusal::bad_length(error.input, error.expected, error.actual)
 }
 
 pub(super) fn sign(fields: Fields<'_>) -> Answer {
     let (set, input) = (set(fields)?, Input::read(fields)?);
     let sk = Zeroizing::new(fields.bytes("sk")?);
     let sk = SigningKey::from_bytes(set, &sk).map_err(|error| match error {
-        SigningKeyError::Length { expected, actual } => Refusal::bad_length("sk", expected, actual),
+        SigningKeyError::Length(error) => length(error),
         error => Refusal::bad_key(error.to_string()),
     })?;
-    let signature = if fields.has("additionalRandomness") {
-        sk.sign_with_randomness(message(&input)?, &seed(fields, set, "additionalRandomness")?)
-    } else {
-        sk.sign_deterministic(message(&input)?)
+    let signature = match fields.optional("additionalRandomness")? {
+        Some(randomness) => sk.sign_with_randomness(message(&input)?, &randomness).map_err(length)?,
+        None => sk.sign_deterministic(message(&input)?),
     };
     answer([("signature", hex(&signature))])
 }
 
 pub(super) fn verify(fields: Fields<'_>) -> Answer {
     let (set, input) = (set(fields)?, Input::read(fields)?);
-    if fields.has("additionalRandomness") {
-        seed(fields, set, "additionalRandomness")?;
+    let randomness = fields.optional("additionalRandomness")?;
+    if let Some(actual) = randomness.map(|it| it.len()).filter(|len| *len != set.seed_len()) {
+        return Err(Refusal::bad_length("additionalRandomness", set.seed_len(), actual));
     }
     let (pk, signature) = (fields.bytes("pk")?, fields.bytes("signature")?);
-    let pk = VerifyingKey::from_bytes(set, &pk)
-        .map_err(|error| Refusal::bad_length("pk", error.expected, error.actual))?;
+    let pk = VerifyingKey::from_bytes(set, &pk).map_err(length)?;
     answer([("testPassed", pk.verify(message(&input)?, &signature).is_ok())])
 }
 

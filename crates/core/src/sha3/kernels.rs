@@ -167,7 +167,6 @@ pub fn permute_many(states: &mut [State]) {
 }
 
 /// The states of sponges that are aligned.
-#[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Without memory nothing is done in batches.
 pub(crate) fn permute_aligned(states: &mut [Aligned]) {
     match plugged() {
         _ if interleaved::IN_FORCE => states.iter_mut().for_each(|state| permute_sponge(&mut state.0)),
@@ -189,7 +188,6 @@ pub(crate) fn squeeze_eight() -> Option<fn(&mut Abreast, &mut [Block; 8])> {
 }
 
 /// Whether a permutation is plugged in.
-#[cfg(feature = "alloc")]
 pub(super) fn is_plugged() -> bool {
     plugged().is_some()
 }

@@ -8,6 +8,7 @@ use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
 /// Whether any table of this target permutes more than two sponges side by side: schedules for that are no code elsewhere.
+#[cfg(feature = "alloc")]
 pub(crate) const WIDE: bool = cfg!(target_arch = "x86_64");
 
 /// The most sponges that any table permutes side by side; where lanes are interleaved, none does.
@@ -62,6 +63,7 @@ pub(crate) fn squeeze(state: &State, bytes: &mut [u8]) {
 /// The first `RATE` bytes of the state, for `take` to read.
 ///
 /// On x86-64 and aarch64 where they stand: a copy by words, read at once by wider loads, stalls each of them.
+#[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn squeezed<const RATE: usize>(state: &State, take: impl FnOnce(&[u8; RATE]) -> usize) -> usize {
     const { assert!(RATE <= size_of::<State>()) };

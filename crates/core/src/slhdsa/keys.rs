@@ -24,22 +24,30 @@ pub struct VerifyingKey {
     bytes: [u8; 2 * MAX_N],
 }
 
-/// The length of a verifying key is not that of the set.
+/// The length of an input is not that of the parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerifyingKeyError {
-    /// What the set has.
+pub struct LengthError {
+    /// The input: `verifying key`, `signing key`, `SK.seed`, `SK.prf`, `PK.seed`, `randomness` or `signature`.
+    pub input: &'static str,
+    /// The length of the set, in bytes.
     pub expected: usize,
-    /// What was given.
+    /// The length of the input.
     pub actual: usize,
 }
 
-impl fmt::Display for VerifyingKeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a verifying key has {} bytes, not {}", self.expected, self.actual)
+impl LengthError {
+    const fn check(input: &'static str, expected: usize, actual: usize) -> Result<(), Self> {
+        if expected == actual { Ok(()) } else { Err(Self { input, expected, actual }) }
     }
 }
 
-impl core::error::Error for VerifyingKeyError {}
+impl fmt::Display for LengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} has {} bytes, and the parameter set {}", self.input, self.actual, self.expected)
+    }
+}
+
+impl core::error::Error for LengthError {}
 
 /// The signature is not one of this message by this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,12 +66,10 @@ impl VerifyingKey {
     ///
     /// # Errors
     ///
-    /// [`VerifyingKeyError`] if the length is not that of the set.
-    pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
+    /// [`LengthError`].
+    pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, LengthError> {
         let expected = set.verifying_key_len();
-        if bytes.len() != expected {
-            return Err(VerifyingKeyError { expected, actual: bytes.len() });
-        }
+        LengthError::check("verifying key", expected, bytes.len())?;
         let mut key = Self { set, bytes: [0; 2 * MAX_N] };
         key.bytes[..expected].copy_from_slice(bytes);
         Ok(key)
@@ -160,12 +166,7 @@ impl Holds<Self> for SigningKey {
 #[non_exhaustive]
 pub enum SigningKeyError {
     /// The length is not that of the set.
-    Length {
-        /// What the set has.
-        expected: usize,
-        /// What was given.
-        actual: usize,
-    },
+    Length(LengthError),
     /// PK.root is not the root of the key's tree.
     Root,
 }
@@ -173,9 +174,7 @@ pub enum SigningKeyError {
 impl fmt::Display for SigningKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length { expected, actual } => {
-                write!(f, "a signing key has {expected} bytes, not {actual}")
-            }
+            Self::Length(error) => error.fmt(f),
             Self::Root => f.write_str("the public key in the signing key does not follow from its seeds"),
         }
     }
@@ -219,20 +218,19 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`SigningKeyError::Length`] if one has another length.
+    /// [`LengthError`] if one has another length.
     pub fn from_seeds(
         set: ParameterSet,
         sk_seed: &[u8],
         sk_prf: &[u8],
         pk_seed: &[u8],
-    ) -> Result<Self, SigningKeyError> {
+    ) -> Result<Self, LengthError> {
         let n = set.0.n;
         let mut seeds = Secret::new([0; 3 * MAX_N]);
         let seeds = &mut seeds.expose_mut()[..3 * n];
-        for (place, seed) in seeds.chunks_exact_mut(n).zip([sk_seed, sk_prf, pk_seed]) {
-            if seed.len() != n {
-                return Err(SigningKeyError::Length { expected: n, actual: seed.len() });
-            }
+        let given = [("SK.seed", sk_seed), ("SK.prf", sk_prf), ("PK.seed", pk_seed)];
+        for (place, (input, seed)) in seeds.chunks_exact_mut(n).zip(given) {
+            LengthError::check(input, n, seed.len())?;
             place.copy_from_slice(seed);
         }
         Ok(Self::of_seeds(set, seeds))
@@ -275,9 +273,7 @@ impl SigningKey {
     /// [`SigningKeyError`].
     pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, SigningKeyError> {
         let expected = set.signing_key_len();
-        if bytes.len() != expected {
-            return Err(SigningKeyError::Length { expected, actual: bytes.len() });
-        }
+        LengthError::check("signing key", expected, bytes.len()).map_err(SigningKeyError::Length)?;
         let key: Self = filled(Self::empty(set), |key: &mut Self| {
             key.bytes.expose_mut()[..expected].copy_from_slice(bytes);
         });
@@ -349,16 +345,38 @@ impl SigningKey {
     ///
     /// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign).
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// If the randomness has another length.
+    /// [`LengthError`] if the randomness has another length.
     #[cfg(feature = "alloc")]
-    #[must_use]
-    pub fn sign_with_randomness<'m>(&self, message: impl Into<Message<'m>>, randomness: &[u8]) -> Vec<u8> {
-        assert_eq!(randomness.len(), self.set.0.n, "randomness of the set's length");
+    pub fn sign_with_randomness<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        randomness: &[u8],
+    ) -> Result<Vec<u8>, LengthError> {
         let mut signature = vec![0; self.set.signature_len()];
-        self.sign_internal(&message.into(), randomness, &mut signature);
-        signature
+        self.sign_with_randomness_into(message, randomness, &mut signature)?;
+        Ok(signature)
+    }
+
+    /// Signs a message with the randomness opt_rand, of [`ParameterSet::seed_len`] bytes, into memory of
+    /// [`ParameterSet::signature_len`] bytes. No heap.
+    ///
+    /// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign).
+    ///
+    /// # Errors
+    ///
+    /// [`LengthError`] if the randomness or the memory has another length.
+    pub fn sign_with_randomness_into<'m>(
+        &self,
+        message: impl Into<Message<'m>>,
+        randomness: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), LengthError> {
+        LengthError::check("randomness", self.set.seed_len(), randomness.len())?;
+        LengthError::check("signature", self.set.signature_len(), signature.len())?;
+        self.sign_internal(&message.into(), randomness, signature);
+        Ok(())
     }
 
     fn sign_internal(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {

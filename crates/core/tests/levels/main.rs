@@ -10,6 +10,8 @@ mod mldsa_many;
 mod mldsa_masks;
 mod mlkem_batches;
 mod mlkem_levels;
+#[cfg(feature = "alloc")]
+mod slhdsa;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

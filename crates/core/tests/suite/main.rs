@@ -4,3 +4,5 @@
 mod mldsa;
 mod mlkem;
 mod sha3;
+#[cfg(feature = "alloc")]
+mod slhdsa;

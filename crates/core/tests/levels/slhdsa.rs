@@ -1,0 +1,24 @@
+//! SLH-DSA under every level that this machine can run.
+
+use crate::LIMIT;
+use gambeson::cpu::{Level, detected, limit};
+use gambeson::slhdsa::{ParameterSet, SigningKey};
+
+#[test]
+fn every_level_of_kernels_gives_the_same_signature() {
+    let _turn = LIMIT.lock();
+    for set in
+        [ParameterSet::SHA2_128F, ParameterSet::SHAKE_128F, ParameterSet::SHA2_256F, ParameterSet::SHAKE_192F]
+    {
+        let n = set.seed_len();
+        let key = SigningKey::from_seeds(set, &[1; 32][..n], &[2; 32][..n], &[3; 32][..n]).unwrap();
+        let expected = key.sign_deterministic(b"message");
+        for level in Level::ALL.iter().copied().filter(|level| *level <= detected()) {
+            limit(level);
+            let again = SigningKey::from_bytes(set, key.expose_bytes()).unwrap();
+            assert!(again.sign_deterministic(b"message") == expected, "{set} {level}");
+            assert_eq!(key.verifying_key().verify(b"message", &expected), Ok(()), "{set} {level}");
+        }
+        limit(Level::Avx512);
+    }
+}
