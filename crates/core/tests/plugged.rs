@@ -41,9 +41,9 @@ fn a_plugged_in_permutation_does_every_hash() {
     assert_eq!(counted(|| Sha3_256::digest(b"abc")), (expected, 1));
     assert_eq!(counted(|| Sha3_256::digest(&[0; 136])).1, 2, "a full block, and the padding");
 
-    // G; k² entries of 3 blocks or more; 2k of noise and 9 blocks of ek for H(ek).
+    // G; k² entries of 3 blocks or more; 2k of noise; of the 9 blocks of H(ek) the last four may wait for the first use.
     let (_, count) = counted(|| DecapsulationKey::<MlKem768>::from_seed(&[7; 64]));
-    assert!((1 + 27 + 6 + 9..60).contains(&count), "{count} permutations in key generation");
+    assert!((1 + 27 + 6 + 5..60).contains(&count), "{count} permutations in key generation");
     let (_, count) = counted(|| SigningKey::<MlDsa44>::from_seed(&[7; 32]).sign_deterministic(b"abc"));
     assert!(count > 200, "{count} permutations in key generation and signing");
     #[cfg(feature = "alloc")]
