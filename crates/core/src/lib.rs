@@ -14,6 +14,7 @@ mod bytes;
 pub mod cpu;
 mod engine;
 mod filled;
+mod many;
 pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]

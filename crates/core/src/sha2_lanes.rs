@@ -29,14 +29,26 @@ impl<const N: usize> Rows64<N> {
     pub(crate) const ZERO: Self = Self([[0; LANES_64]; N]);
 }
 
-/// The inputs of steps of chains: prefix ‖ address ‖ value, with a value of whole words half a word behind a word.
-///
-/// FIPS 205, §11.2.1: ADRSc has 22 bytes, of which the last two count the step.
+/// The inputs of steps of chains: head ‖ value, the value of whole words. The head has five words and two or three bytes more, of which the
+/// last counts the steps.
 pub(crate) struct Chain {
-    /// The address in six rows; the lower half of the last is 0, its upper half the next step.
-    pub address: Rows32<6>,
+    /// The head; behind its end the last row is 0.
+    pub head: Rows32<6>,
     /// The value, as many rows as it has words.
     pub value: Rows32<8>,
+}
+
+/// What all lanes of a chain have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    /// The state before the head.
+    pub prefix: [u32; 8],
+    /// Bytes of the message, with those that led to the state.
+    pub len: u32,
+    /// Words of the value.
+    pub words: usize,
+    /// Bits of the head's last word: 16 or 24.
+    pub bits: u32,
 }
 
 /// A word, or a vector of words, of SHA-256 or SHA-512.

@@ -8,7 +8,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 
-use super::{Chain, Rows32, Rows64, Word, compress};
+use super::{Chain, Form, Rows32, Rows64, Word, compress};
 use crate::cpu::{self, Level};
 
 /// The compressions of one instruction set, of as many lanes from the first on as are asked for.
@@ -17,8 +17,8 @@ pub(crate) struct Kernels {
     pub compress_32: fn(state: &mut Rows32<8>, block: &Rows32<16>, count: usize),
     /// One block of SHA-512.
     pub compress_64: fn(state: &mut Rows64<8>, block: &Rows64<16>, count: usize),
-    /// As many steps of chains of SHA-256, with values of `words` words, after the state of the prefix.
-    pub chain: fn(prefix: &[u32; 8], chain: &mut Chain, words: usize, steps: usize, count: usize),
+    /// As many steps of chains of SHA-256.
+    pub chain: fn(form: &Form, chain: &mut Chain, steps: usize, count: usize),
 }
 
 /// The table in force.
@@ -63,46 +63,52 @@ fn compress_rows<T, V: Vector<T>, const L: usize>(
     }
 }
 
-/// A word whose halves are joined with those of its neighbour.
-trait Halves: Vector<u32> {
-    /// The lower half of `before`, then the upper half of this.
-    fn behind_half(self, before: Self) -> Self;
+/// A word that is joined with its neighbour.
+trait Joined: Vector<u32> {
+    /// The last bits of `before`, all but `BITS`, then the first `BITS` of this: to the right by `BITS`, and the word before in its place.
+    fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self;
 }
 
 #[inline(always)]
-fn run_chain<V: Halves>(prefix: &[u32; 8], chain: &mut Chain, words: usize, steps: usize, count: usize) {
-    match words {
-        4 => chain_of::<V, 4>(prefix, chain, steps, count),
-        6 => chain_of::<V, 6>(prefix, chain, steps, count),
-        _ => chain_of::<V, 8>(prefix, chain, steps, count),
+fn run_chain<V: Joined>(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
+    match (form.words, form.bits) {
+        (4, _) => chain_of::<V, 4, 16, 16>(form, chain, steps, count),
+        (6, 16) => chain_of::<V, 6, 16, 16>(form, chain, steps, count),
+        (6, _) => chain_of::<V, 6, 24, 8>(form, chain, steps, count),
+        (_, 16) => chain_of::<V, 8, 16, 16>(form, chain, steps, count),
+        _ => chain_of::<V, 8, 24, 8>(form, chain, steps, count),
     }
 }
 
 #[inline(always)]
-fn chain_of<V: Halves, const N: usize>(prefix: &[u32; 8], chain: &mut Chain, steps: usize, count: usize) {
-    let prefix = prefix.map(V::splat);
+fn chain_of<V: Joined, const N: usize, const BITS: i32, const REST: i32>(
+    form: &Form,
+    chain: &mut Chain,
+    steps: usize,
+    count: usize,
+) {
+    const { assert!(BITS + REST == 32) };
+    let prefix = form.prefix.map(V::splat);
     let zero = V::splat(0);
-    // The prefix, 22 bytes of the address and the value.
-    let bits = V::splat(8 * (64 + 22 + 4 * N as u32));
+    let len = V::splat(8 * form.len);
     let mut lane = 0;
     while lane < count {
-        let mut address: [V; 6] = core::array::from_fn(|i| V::load(&chain.address.0[i][lane..]));
+        let mut head: [V; 6] = core::array::from_fn(|i| V::load(&chain.head.0[i][lane..]));
         let mut value: [V; N] = core::array::from_fn(|i| V::load(&chain.value.0[i][lane..]));
         for _ in 0..steps {
             let block = core::array::from_fn(|i| match i {
-                0..5 => address[i],
-                // The upper half of this word counts steps, and its lower half is 0.
-                5 => address[5].add(value[0].behind_half(zero)),
-                i if i < 5 + N => value[i - 5].behind_half(value[i - 6]),
-                i if i == 5 + N => V::splat(0x8000).add(zero.behind_half(value[N - 1])),
-                15 => bits,
+                0..5 => head[i],
+                5 => head[5].add(value[0].behind::<BITS, REST>(zero)),
+                i if i < 5 + N => value[i - 5].behind::<BITS, REST>(value[i - 6]),
+                i if i == 5 + N => V::splat(0x80 << (24 - BITS)).add(zero.behind::<BITS, REST>(value[N - 1])),
+                15 => len,
                 _ => zero,
             });
             let state = compress(&prefix, block);
             value.copy_from_slice(&state[..N]);
-            address[5] = address[5].add(V::splat(1 << 16));
+            head[5] = head[5].add(V::splat(1 << REST));
         }
-        address[5].store(&mut chain.address.0[5][lane..]);
+        head[5].store(&mut chain.head.0[5][lane..]);
         for (row, word) in chain.value.0.iter_mut().zip(value) {
             word.store(&mut row[lane..]);
         }
@@ -182,39 +188,55 @@ mod tests {
 
     #[test]
     fn chains_go_as_many_steps_as_hashes_one_after_the_other() {
-        for ((name, table), words) in
-            tables().into_iter().flat_map(|table| [(table, 4), (table, 6), (table, 8)])
+        let forms = [(4, 16), (6, 16), (8, 16), (6, 24), (8, 24)];
+        for ((name, table), (words, bits)) in
+            tables().into_iter().flat_map(|table| forms.map(|form| (table, form)))
         {
+            // A block of zeros before the head, or none.
             let mut prefix = Rows32::<8>(INITIAL_256.map(|word| [word; 16]));
-            (portable::PORTABLE.compress_32)(&mut prefix, &Rows32::ZERO, 1);
-            let prefix = prefix.0.map(|row| row[0]);
-            let mut chain = Chain { address: Rows32::ZERO, value: Rows32::ZERO };
+            let before = if bits == 16 { 64 } else { 0 };
+            if before > 0 {
+                (portable::PORTABLE.compress_32)(&mut prefix, &Rows32::ZERO, 1);
+            }
+            let len = 20 + (bits >> 3) as usize;
+            let form = Form {
+                prefix: prefix.0.map(|row| row[0]),
+                len: (before + len + 4 * words) as u32,
+                words,
+                bits,
+            };
+            let head = |lane: usize, step: usize| {
+                let mut head: Vec<u8> = (0..len).map(|i| byte(i, lane)).collect();
+                head[len - 1] = (lane + step) as u8;
+                head
+            };
+            let mut chain = Chain { head: Rows32::ZERO, value: Rows32::ZERO };
             for lane in 0..16 {
-                for i in 0..5 {
-                    chain.address.0[i][lane] =
-                        u32::from_be_bytes([0, 1, 2, 3].map(|j| byte(4 * i + j, lane)));
+                let mut bytes = head(lane, 0);
+                bytes.resize(24, 0);
+                for (row, word) in chain.head.0.iter_mut().zip(bytes.as_chunks().0) {
+                    row[lane] = u32::from_be_bytes(*word);
                 }
-                chain.address.0[5][lane] = (lane as u32) << 16;
                 for i in 0..words {
                     chain.value.0[i][lane] =
                         u32::from_be_bytes([0, 1, 2, 3].map(|j| byte(100 + 4 * i + j, lane)));
                 }
             }
             for count in [1, 9, 16] {
-                let mut chain = Chain { address: chain.address.clone(), value: chain.value.clone() };
-                (table.chain)(&prefix, &mut chain, words, 3, count);
+                let mut chain = Chain { head: chain.head.clone(), value: chain.value.clone() };
+                (table.chain)(&form, &mut chain, 3, count);
                 for lane in 0..count {
                     let mut value: Vec<u8> = (0..4 * words).map(|i| byte(100 + i, lane)).collect();
                     for step in 0..3 {
-                        let address =
-                            (0..20).map(|i| byte(i, lane)).chain(((lane + step) as u16).to_be_bytes());
-                        let message: Vec<u8> = [0; 64].into_iter().chain(address).chain(value).collect();
+                        let message: Vec<u8> =
+                            std::iter::repeat_n(0, before).chain(head(lane, step)).chain(value).collect();
                         value = Sha256::digest(message)[..4 * words].to_vec();
                     }
                     let ours: Vec<u8> =
                         chain.value.0[..words].iter().flat_map(|row| row[lane].to_be_bytes()).collect();
-                    assert_eq!(ours, value, "{name} {words} {lane}");
-                    assert_eq!(chain.address.0[5][lane], (lane as u32 + 3) << 16);
+                    assert_eq!(ours, value, "{name} {words} {bits} {lane}");
+                    let next = chain.head.0[5][lane].to_be_bytes();
+                    assert_eq!(next[..len - 20], head(lane, 3)[20..]);
                 }
             }
         }

@@ -23,8 +23,6 @@ pub(super) struct Address {
 }
 
 impl Address {
-    pub(super) const NONE: Self = Self::new(0, 0, Kind::WotsHash, [0; 3]);
-
     pub(super) const fn new(layer: u32, tree: u64, kind: Kind, words: [u32; 3]) -> Self {
         Self { layer, tree, kind, words }
     }
@@ -32,12 +30,6 @@ impl Address {
     /// The same place, with another type and other words.
     pub(super) const fn with(self, kind: Kind, words: [u32; 3]) -> Self {
         Self { kind, words, ..self }
-    }
-
-    /// The same chain, so many steps further.
-    pub(super) const fn further(mut self, steps: u32) -> Self {
-        self.words[2] += steps;
-        self
     }
 
     /// Its 32 bytes.

@@ -1,69 +1,58 @@
-//! FIPS 205, §11: the functions of the two families, many at once.
+//! FIPS 205, §11: the functions of the two families.
 
 use sha2::{Sha256, Sha512};
 
 use super::address::Address;
 use super::params::{Family, Params};
-use crate::engine::{self, Absorber, Sponges};
+use crate::many::{Function, Input};
 use crate::secret::wipe;
-use crate::sha2_lanes::{Chain, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
-use crate::sha3::{LANES, Shake256, State, squeeze};
+use crate::sha3::Shake256;
 
-/// The functions of a key: with PK.seed, and the states of SHA-2 behind it.
+/// The functions of a key, behind PK.seed.
 pub(super) struct Hash<'a> {
     pub params: &'static Params,
-    pub pk_seed: &'a [u8],
-    prefix_256: [u32; 8],
-    prefix_512: [u64; 8],
-}
-
-/// The message of a hash.
-#[derive(Clone, Copy)]
-pub(super) enum Input<'a> {
-    /// So many bytes for each, one after the other, where the results take their place.
-    InPlace(usize),
-    /// The same for all: PRF hashes SK.seed.
-    Common(&'a [u8]),
-}
-
-impl Input<'_> {
-    const fn len(&self) -> usize {
-        match self {
-            Self::InPlace(len) => *len,
-            Self::Common(bytes) => bytes.len(),
-        }
-    }
-
-    fn of<'b>(&'b self, buffer: &'b [u8], i: usize) -> &'b [u8] {
-        match self {
-            Self::InPlace(len) => &buffer[i * len..][..*len],
-            Self::Common(bytes) => bytes,
-        }
-    }
+    pk_seed: &'a [u8],
+    /// F and PRF.
+    short: Function<'a>,
+    /// H and T_l.
+    long: Function<'a>,
 }
 
 impl<'a> Hash<'a> {
     pub(super) fn new(params: &'static Params, pk_seed: &'a [u8]) -> Self {
-        let mut hash = Self { params, pk_seed, prefix_256: INITIAL_256, prefix_512: INITIAL_512 };
-        if params.family == Family::Sha2 {
-            let mut block = [0; 128];
-            block[..pk_seed.len()].copy_from_slice(pk_seed);
-            let (mut state, mut rows) = (Rows32(INITIAL_256.map(|word| [word; LANES_32])), Rows32::ZERO);
-            load_32(&mut rows, 0, block.first_chunk().expect("64 of 128 bytes"));
-            (active().compress_32)(&mut state, &rows, 1);
-            hash.prefix_256 = state.0.map(|row| row[0]);
-            let (mut state, mut rows) = (Rows64(INITIAL_512.map(|word| [word; LANES_64])), Rows64::ZERO);
-            load_64(&mut rows, 0, &block);
-            (active().compress_64)(&mut state, &rows, 1);
-            hash.prefix_512 = state.0.map(|row| row[0]);
-        }
-        hash
+        let (short, long) = match params.family {
+            Family::Shake => (Function::Shake256(pk_seed), Function::Shake256(pk_seed)),
+            Family::Sha2 => {
+                let mut block = [0; 128];
+                block[..pk_seed.len()].copy_from_slice(pk_seed);
+                let short = Function::sha_256_behind(block.first_chunk().expect("64 of 128 bytes"));
+                // In category 1 all are SHA-256.
+                (short, if params.n == 16 { short } else { Function::sha_512_behind(&block) })
+            }
+        };
+        Self { params, pk_seed, short, long }
     }
 
-    /// F, H, T_l or PRF of `count` messages, with the address of each, which are asked for in their order: n bytes each, one after the
+    /// F or PRF of `count` messages, with the address of each, which are asked for in their order: n bytes each, one after the
     /// other, to the start of `buffer`.
-    pub(super) fn many(
+    pub(super) fn short(
         &self,
+        count: usize,
+        address: impl FnMut() -> Address,
+        input: Input<'_>,
+        buffer: &mut [u8],
+    ) {
+        self.hash(self.short, count, address, input, buffer);
+    }
+
+    /// H or T_l, likewise, in place.
+    pub(super) fn long(&self, count: usize, address: impl FnMut() -> Address, len: usize, buffer: &mut [u8]) {
+        self.hash(self.long, count, address, Input::InPlace(len), buffer);
+    }
+
+    fn hash(
+        &self,
+        function: Function<'_>,
         count: usize,
         mut address: impl FnMut() -> Address,
         input: Input<'_>,
@@ -71,132 +60,37 @@ impl<'a> Hash<'a> {
     ) {
         let n = self.params.n;
         match self.params.family {
-            Family::Shake => {
-                engine::run::<_, { 1 + LANES }>(&mut Messages {
-                    hash: self,
-                    address,
-                    input,
-                    count,
-                    next: 0,
-                    buffer,
-                });
-            }
-            // F and PRF are SHA-256 in every set; the others only in category 1.
-            Family::Sha2 if n == 16 || input.len() == n => {
-                for first in (0..count).step_by(LANES_32) {
-                    let busy = LANES_32.min(count - first);
-                    let mut addresses = [[0; 22]; LANES_32];
-                    addresses[..busy].fill_with(|| address().compressed());
-                    let mut state = Rows32(self.prefix_256.map(|word| [word; LANES_32]));
-                    let mut rows = Rows32::ZERO;
-                    for number in 0..blocks::<64>(input.len()) {
-                        for (lane, address) in addresses[..busy].iter().enumerate() {
-                            load_32(&mut rows, lane, &block(address, input.of(buffer, first + lane), number));
-                        }
-                        (active().compress_32)(&mut state, &rows, busy);
-                    }
-                    for (lane, out) in buffer[first * n..(first + busy) * n].chunks_exact_mut(n).enumerate() {
-                        for (bytes, row) in out.as_chunks_mut().0.iter_mut().zip(&state.0) {
-                            *bytes = row[lane].to_be_bytes();
-                        }
-                    }
-                    wipe(rows.0.as_flattened_mut());
-                    wipe(state.0.as_flattened_mut());
-                }
-            }
-            Family::Sha2 => {
-                for first in (0..count).step_by(LANES_64) {
-                    let busy = LANES_64.min(count - first);
-                    let mut addresses = [[0; 22]; LANES_64];
-                    addresses[..busy].fill_with(|| address().compressed());
-                    let mut state = Rows64(self.prefix_512.map(|word| [word; LANES_64]));
-                    let mut rows = Rows64::ZERO;
-                    for number in 0..blocks::<128>(input.len()) {
-                        for (lane, address) in addresses[..busy].iter().enumerate() {
-                            load_64(&mut rows, lane, &block(address, input.of(buffer, first + lane), number));
-                        }
-                        (active().compress_64)(&mut state, &rows, busy);
-                    }
-                    for (lane, out) in buffer[first * n..(first + busy) * n].chunks_exact_mut(n).enumerate() {
-                        for (bytes, row) in out.as_chunks_mut().0.iter_mut().zip(&state.0) {
-                            *bytes = row[lane].to_be_bytes();
-                        }
-                    }
-                    wipe(rows.0.as_flattened_mut());
-                    wipe(state.0.as_flattened_mut());
-                }
-            }
+            Family::Sha2 => function.many(n, count, &mut || address().compressed(), input, buffer),
+            Family::Shake => function.many(n, count, &mut || address().bytes(), input, buffer),
         }
     }
 
     /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other.
     ///
-    /// FIPS 205, Algorithm 5 (chain). Variable time in the steps, which a signature shows.
-    pub(super) fn chains(&self, count: usize, address: impl FnMut() -> (Address, u32), values: &mut [u8]) {
+    /// FIPS 205, Algorithm 5 (chain).
+    pub(super) fn chains(
+        &self,
+        count: usize,
+        mut address: impl FnMut() -> (Address, u32),
+        values: &mut [u8],
+    ) {
+        let n = self.params.n;
         match self.params.family {
-            Family::Sha2 => self.chains_of_sha2(count, address, values),
+            Family::Sha2 => {
+                let mut head = || {
+                    let (address, steps) = address();
+                    (address.compressed(), steps)
+                };
+                self.short.chains(n, count, &mut head, values);
+            }
             Family::Shake => {
-                engine::run::<_, { 1 + LANES }>(&mut Chains { hash: self, address, count, next: 0, values });
+                let mut head = || {
+                    let (address, steps) = address();
+                    (address.bytes(), steps)
+                };
+                self.short.chains(n, count, &mut head, values);
             }
         }
-    }
-
-    fn chains_of_sha2(&self, count: usize, mut address: impl FnMut() -> (Address, u32), values: &mut [u8]) {
-        let (n, words) = (self.params.n, self.params.n >> 2);
-        let mut chain = Chain { address: Rows32::ZERO, value: Rows32::ZERO };
-        // The chain of each lane, and its steps that are left.
-        let mut lanes = [(0, 0); LANES_32];
-        let (mut busy, mut next) = (0, 0);
-        let mut begin = |chain: &mut Chain, lane: usize, values: &[u8]| {
-            while next < count {
-                let (address, steps) = address();
-                next += 1;
-                if steps > 0 {
-                    let compressed = address.compressed();
-                    let (head, end) = compressed.as_chunks();
-                    for (row, word) in chain.address.0.iter_mut().zip(head) {
-                        row[lane] = u32::from_be_bytes(*word);
-                    }
-                    chain.address.0[5][lane] = u32::from_be_bytes([end[0], end[1], 0, 0]);
-                    let value = &values[(next - 1) * n..][..n];
-                    for (row, word) in chain.value.0.iter_mut().zip(value.as_chunks().0) {
-                        row[lane] = u32::from_be_bytes(*word);
-                    }
-                    return Some((next - 1, steps));
-                }
-            }
-            None
-        };
-        loop {
-            while busy < LANES_32
-                && let Some(job) = begin(&mut chain, busy, values)
-            {
-                lanes[busy] = job;
-                busy += 1;
-            }
-            let Some(steps) = lanes[..busy].iter().map(|(_, left)| *left).min() else { break };
-            (active().chain)(&self.prefix_256, &mut chain, words, steps as usize, busy);
-            for lane in (0..busy).rev() {
-                lanes[lane].1 -= steps;
-                if lanes[lane].1 > 0 {
-                    continue;
-                }
-                let out = &mut values[lanes[lane].0 * n..][..n];
-                for (bytes, row) in out.as_chunks_mut().0.iter_mut().zip(&chain.value.0) {
-                    *bytes = row[lane].to_be_bytes();
-                }
-                if let Some(job) = begin(&mut chain, lane, values) {
-                    lanes[lane] = job;
-                    continue;
-                }
-                busy -= 1;
-                lanes[lane] = lanes[busy];
-                for row in chain.address.0.iter_mut().chain(&mut chain.value.0) {
-                    row[lane] = row[busy];
-                }
-            }
-        }
-        wipe(chain.value.0.as_flattened_mut());
     }
 
     /// PRF_msg: the randomiser R of a message in pieces, to `r`.
@@ -259,133 +153,5 @@ fn mgf1_of<D: sha2::Digest>(r: &[u8], pk_seed: &[u8], pk_root: &[u8], message: &
             .chain_update(counter.to_be_bytes())
             .finalize();
         out.copy_from_slice(&block[..out.len()]);
-    }
-}
-
-fn load_32(rows: &mut Rows32<16>, lane: usize, block: &[u8; 64]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u32::from_be_bytes(*word);
-    }
-}
-
-fn load_64(rows: &mut Rows64<16>, lane: usize, block: &[u8; 128]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u64::from_be_bytes(*word);
-    }
-}
-
-/// The blocks of ADRSc, a message of so many bytes and the padding of SHA-2, which has a byte and the length in an eighth of a block.
-const fn blocks<const BLOCK: usize>(len: usize) -> usize {
-    (22 + len + 1 + (BLOCK >> 3)).next_multiple_of(BLOCK) >> BLOCK.trailing_zeros()
-}
-
-/// One of these blocks, behind the prefix.
-fn block<const BLOCK: usize>(address: &[u8; 22], message: &[u8], number: usize) -> [u8; BLOCK] {
-    let mut block = [0; BLOCK];
-    let start = number * BLOCK;
-    let place = if number == 0 { 22 } else { 0 };
-    block[..place].copy_from_slice(&address[..place]);
-    let rest = &message[(start + place - 22).min(message.len())..];
-    let piece = &rest[..rest.len().min(BLOCK - place)];
-    block[place..place + piece.len()].copy_from_slice(piece);
-    let end = 22 + message.len();
-    if let Some(byte) = block.get_mut(end.wrapping_sub(start)) {
-        *byte = 0x80;
-    }
-    if number + 1 == blocks::<BLOCK>(message.len()) {
-        let bits = 8 * (BLOCK + end) as u64;
-        block[BLOCK - 8..].copy_from_slice(&bits.to_be_bytes());
-    }
-    block
-}
-
-/// Messages of SHAKE256 side by side.
-struct Messages<'h, 'i, 'b, A> {
-    hash: &'h Hash<'h>,
-    address: A,
-    input: Input<'i>,
-    count: usize,
-    next: usize,
-    buffer: &'b mut [u8],
-}
-
-impl<A: FnMut() -> Address> Messages<'_, '_, '_, A> {
-    fn feed(&mut self, job: &mut (usize, [u8; 32], Absorber), state: &mut State) -> bool {
-        let (i, address, absorber) = job;
-        absorber.feed(state, &[self.hash.pk_seed, address, self.input.of(self.buffer, *i)], true)
-    }
-}
-
-impl<A: FnMut() -> Address> Sponges for Messages<'_, '_, '_, A> {
-    /// Which message, its address, and how far it is.
-    type Job = (usize, [u8; 32], Absorber);
-    const IDLE: Self::Job = (0, [0; 32], Absorber::SHAKE);
-
-    fn begin(&mut self, state: &mut State) -> Option<Self::Job> {
-        if self.next == self.count {
-            return None;
-        }
-        let mut job = (self.next, (self.address)().bytes(), Absorber::SHAKE);
-        self.next += 1;
-        state.0 = [0; 25];
-        self.feed(&mut job, state);
-        Some(job)
-    }
-
-    fn step(&mut self, job: &mut Self::Job, state: &mut State) -> bool {
-        if self.feed(job, state) {
-            return true;
-        }
-        let n = self.hash.params.n;
-        squeeze(state, &mut self.buffer[job.0 * n..][..n]);
-        false
-    }
-}
-
-/// Chains of SHAKE256 side by side.
-struct Chains<'h, 'b, A> {
-    hash: &'h Hash<'h>,
-    address: A,
-    count: usize,
-    next: usize,
-    values: &'b mut [u8],
-}
-
-impl<A> Chains<'_, '_, A> {
-    fn load(&self, i: usize, address: &Address, state: &mut State) {
-        let value = &self.values[i * self.hash.params.n..][..self.hash.params.n];
-        state.0 = [0; 25];
-        let mut absorber = Absorber::SHAKE;
-        absorber.feed(state, &[self.hash.pk_seed, &address.bytes(), value], true);
-    }
-}
-
-impl<A: FnMut() -> (Address, u32)> Sponges for Chains<'_, '_, A> {
-    /// Which chain, the address of its next step, and how many steps are left.
-    type Job = (usize, Address, u32);
-    const IDLE: Self::Job = (0, Address::NONE, 0);
-
-    fn begin(&mut self, state: &mut State) -> Option<Self::Job> {
-        while self.next < self.count {
-            let (address, steps) = (self.address)();
-            self.next += 1;
-            if steps > 0 {
-                self.load(self.next - 1, &address, state);
-                return Some((self.next - 1, address, steps));
-            }
-        }
-        None
-    }
-
-    fn step(&mut self, (i, address, left): &mut Self::Job, state: &mut State) -> bool {
-        let n = self.hash.params.n;
-        squeeze(state, &mut self.values[*i * n..][..n]);
-        *left -= 1;
-        if *left == 0 {
-            return false;
-        }
-        *address = address.further(1);
-        self.load(*i, address, state);
-        true
     }
 }

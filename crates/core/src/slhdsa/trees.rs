@@ -1,8 +1,9 @@
 //! FIPS 205, §5 to §8: one-time signatures, XMSS trees, the hypertree and FORS, many hashes at once.
 
 use super::address::{Address, Kind};
-use super::hash::{Hash, Input};
+use super::hash::Hash;
 use super::params::{MAX_N, Params};
+use crate::many::Input;
 use crate::secret::{Secret, declassify, wipe};
 
 /// The most levels of a tree whose leaves stand in memory together.
@@ -77,7 +78,7 @@ impl Hash<'_> {
                 let (pair, chain) = numbers.next();
                 tree.with(Kind::WotsPrf, [pair, chain, 0])
             };
-            self.many(count * chains, prf, Input::Common(sk_seed), values);
+            self.short(count * chains, prf, Input::Common(sk_seed), values);
 
             let mut start = [0; MAX_CHAINS];
             let signing =
@@ -108,7 +109,7 @@ impl Hash<'_> {
                 pair += 1;
                 tree.with(Kind::WotsPk, [pair - 1, 0, 0])
             };
-            self.many(count, compressed, Input::InPlace(chains * n), values);
+            self.long(count, compressed, chains * n, values);
             nodes.copy_from_slice(&values[..count * n]);
         }
     }
@@ -137,7 +138,7 @@ impl Hash<'_> {
                 number += 1;
                 tree.with(kind.0, [kind.1, level + 1, number - 1])
             };
-            self.many(count, address, Input::InPlace(2 * n), nodes);
+            self.long(count, address, 2 * n, nodes);
         }
     }
 
@@ -223,14 +224,14 @@ impl Hash<'_> {
                 (address.with(Kind::WotsHash, [pair, chain, start]), 15 - start)
             };
             self.chains(chains, step, values);
-            self.many(1, || address.with(Kind::WotsPk, [leaf, 0, 0]), Input::InPlace(chains * n), values);
+            self.long(1, || address.with(Kind::WotsPk, [leaf, 0, 0]), chains * n, values);
             // FIPS 205, Algorithm 11 (xmss_pkFromSig).
             let mut pair = [0; 2 * MAX_N];
             pair[..n].copy_from_slice(&values[..n]);
             for (level, sibling) in (0..).zip(path.chunks_exact(n)) {
                 self.join(&mut pair, sibling, leaf >> level & 1 == 1);
                 let above = address.with(Kind::Tree, [0, level + 1, leaf >> (level + 1)]);
-                self.many(1, || above, Input::InPlace(2 * n), &mut pair);
+                self.long(1, || above, 2 * n, &mut pair);
             }
             node[..n].copy_from_slice(&pair[..n]);
             leaf = (tree & ((1 << height) - 1)) as u32;
@@ -295,11 +296,11 @@ impl Hash<'_> {
                         address.with(kind, [leaf, 0, next - 1])
                     }
                 };
-                self.many(1 << levels, numbered(Kind::ForsPrf), Input::Common(sk_seed), nodes);
+                self.short(1 << levels, numbered(Kind::ForsPrf), Input::Common(sk_seed), nodes);
                 if let Some(place) = index.checked_sub(first).filter(|place| *place < 1 << levels) {
                     secret.copy_from_slice(&nodes[place as usize * n..][..n]);
                 }
-                self.many(1 << levels, numbered(Kind::ForsTree), Input::InPlace(n), nodes);
+                self.short(1 << levels, numbered(Kind::ForsTree), Input::InPlace(n), nodes);
                 self.reduce(address, (Kind::ForsTree, leaf), (0, first), levels, nodes, &mut take);
                 part.copy_from_slice(&nodes[..n]);
             }
@@ -328,7 +329,7 @@ impl Hash<'_> {
         }
         let mut numbers = (0_u32..).zip(self.indices(digest)).map(|(number, index)| (number << a) + index);
         let leaves = || address.with(Kind::ForsTree, [leaf, 0, numbers.next().unwrap_or_default()]);
-        self.many(k, leaves, Input::InPlace(n), pairs);
+        self.short(k, leaves, Input::InPlace(n), pairs);
         for level in 0..a {
             // Backwards, for the pairs take the room of two nodes.
             for i in (0..k).rev() {
@@ -344,7 +345,7 @@ impl Hash<'_> {
                 let number = numbers.next().unwrap_or_default() >> (level + 1);
                 address.with(Kind::ForsTree, [leaf, level as u32 + 1, number])
             };
-            self.many(k, above, Input::InPlace(2 * n), pairs);
+            self.long(k, above, 2 * n, pairs);
         }
         self.key_of_roots(address, leaf, &mut pairs[..k * n])
     }
@@ -352,7 +353,7 @@ impl Hash<'_> {
     fn key_of_roots(&self, address: Address, leaf: u32, roots: &mut [u8]) -> [u8; MAX_N] {
         let n = self.params.n;
         let len = roots.len();
-        self.many(1, || address.with(Kind::ForsRoots, [leaf, 0, 0]), Input::InPlace(len), roots);
+        self.long(1, || address.with(Kind::ForsRoots, [leaf, 0, 0]), len, roots);
         let mut key = [0; MAX_N];
         key[..n].copy_from_slice(&roots[..n]);
         key

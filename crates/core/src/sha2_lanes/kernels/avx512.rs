@@ -4,8 +4,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Halves, Kernels, Vector, compress_rows, run_chain};
-use crate::sha2_lanes::{Chain, K_256, K_512, Rows32, Rows64, Word};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain};
+use crate::sha2_lanes::{Chain, Form, K_256, K_512, Rows32, Rows64, Word};
 
 pub(super) static AVX512: Kernels = Kernels {
     compress_32: |state, block, count| {
@@ -16,9 +16,9 @@ pub(super) static AVX512: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { compress_64(state, block, count) }
     },
-    chain: |prefix, chain, words, steps, count| {
+    chain: |form, chain, steps, count| {
         // SAFETY: as above.
-        unsafe { chain_32(prefix, chain, words, steps, count) }
+        unsafe { chain_32(form, chain, steps, count) }
     },
 };
 
@@ -33,8 +33,8 @@ fn compress_64(state: &mut Rows64<8>, block: &Rows64<16>, count: usize) {
 }
 
 #[target_feature(enable = "avx512f")]
-fn chain_32(prefix: &[u32; 8], chain: &mut Chain, words: usize, steps: usize, count: usize) {
-    run_chain::<Words32>(prefix, chain, words, steps, count);
+fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
+    run_chain::<Words32>(form, chain, steps, count);
 }
 
 macro_rules! vector {
@@ -138,10 +138,17 @@ vector!("Eight words.", Words64, u64, i64, 8, K_512, 80,
     _mm512_set1_epi64 _mm512_add_epi64 _mm512_ternarylogic_epi64 _mm512_ror_epi64 _mm512_srli_epi64,
     28 34 39, 14 18 41, 1 8 7, 19 61 6);
 
-impl Halves for Words32 {
+impl Joined for Words32 {
     #[inline(always)]
-    fn behind_half(self, before: Self) -> Self {
+    fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
+        const { assert!(BITS == 16 || BITS == 24 && REST == 8) };
         // SAFETY: as above.
-        Self(unsafe { _mm512_or_si512(_mm512_slli_epi32::<16>(before.0), _mm512_srli_epi32::<16>(self.0)) })
+        Self(unsafe {
+            if BITS == 16 {
+                _mm512_or_si512(_mm512_slli_epi32::<16>(before.0), _mm512_srli_epi32::<16>(self.0))
+            } else {
+                _mm512_or_si512(_mm512_slli_epi32::<8>(before.0), _mm512_srli_epi32::<24>(self.0))
+            }
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! One word at a time: every target.
 
-use super::{Halves, Kernels, Vector, compress_rows, run_chain};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain};
 use crate::sha2_lanes::{K_256, K_512, Word};
 
 pub(super) static PORTABLE: Kernels = Kernels {
@@ -79,9 +79,9 @@ macro_rules! word {
 word!(u32, K_256, 64, 2 13 22, 6 11 25, 7 18 3, 17 19 10);
 word!(u64, K_512, 80, 28 34 39, 14 18 41, 1 8 7, 19 61 6);
 
-impl Halves for u32 {
+impl Joined for u32 {
     #[inline(always)]
-    fn behind_half(self, before: Self) -> Self {
-        before << 16 | self >> 16
+    fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
+        before << REST | self >> BITS
     }
 }

@@ -5,7 +5,7 @@
 use core::arch::x86_64::*;
 
 use super::{Kernels, avx2};
-use crate::sha2_lanes::{Chain, K_256, Rows32};
+use crate::sha2_lanes::{Chain, Form, K_256, Rows32};
 
 cpufeatures::new!(sha, "sha", "ssse3", "sse4.1");
 
@@ -20,9 +20,9 @@ pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
         unsafe { compress_32(state, block, count) }
     },
     compress_64: avx2::AVX2.compress_64,
-    chain: |prefix, chain, words, steps, count| {
+    chain: |form, chain, steps, count| {
         // SAFETY: as above.
-        unsafe { chain_32(prefix, chain, words, steps, count) }
+        unsafe { chain_32(form, chain, steps, count) }
     },
 };
 
@@ -44,34 +44,36 @@ fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
 }
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn chain_32(prefix: &[u32; 8], chain: &mut Chain, words: usize, steps: usize, count: usize) {
+fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
+    let &Form { prefix, len, words, bits } = form;
+    let rest = 32 - bits;
     let mut lane = 0;
     while lane < count {
         let lanes = [lane, (lane + 1).min(count - 1)];
         let mut blocks = lanes.map(|lane| {
             let mut block = [0; 16];
-            for (word, row) in block.iter_mut().zip(&chain.address.0) {
+            for (word, row) in block.iter_mut().zip(&chain.head.0) {
                 *word = row[lane];
             }
-            block[15] = 8 * (64 + 22 + 4 * words as u32);
+            block[15] = 8 * len;
             block
         });
         let mut values = lanes.map(|lane| chain.value.0.map(|row| row[lane]));
         for _ in 0..steps {
             for (block, value) in blocks.iter_mut().zip(&values) {
-                block[5] = block[5] & !0xffff | value[0] >> 16;
+                block[5] = block[5] >> rest << rest | value[0] >> bits;
                 for i in 1..words {
-                    block[5 + i] = value[i - 1] << 16 | value[i] >> 16;
+                    block[5 + i] = value[i - 1] << rest | value[i] >> bits;
                 }
-                block[5 + words] = value[words - 1] << 16 | 0x8000;
+                block[5 + words] = value[words - 1] << rest | 0x80 << (24 - bits);
             }
-            values = compress_two([*prefix; 2], blocks);
+            values = compress_two([prefix; 2], blocks);
             for block in &mut blocks {
-                block[5] = block[5].wrapping_add(1 << 16);
+                block[5] = block[5].wrapping_add(1 << rest);
             }
         }
         for ((lane, block), value) in lanes.into_iter().zip(blocks).zip(values) {
-            chain.address.0[5][lane] = block[5] & !0xffff;
+            chain.head.0[5][lane] = block[5] >> rest << rest;
             for (row, word) in chain.value.0[..words].iter_mut().zip(value) {
                 row[lane] = word;
             }
