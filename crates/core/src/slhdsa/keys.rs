@@ -151,14 +151,32 @@ pub struct SigningKey {
     bytes: Secret<[u8; 4 * MAX_N]>,
 }
 
-impl Holds<Self> for SigningKey {
-    fn of(form: Self) -> Self {
-        form
+impl<E> Holds<SigningKey> for Result<SigningKey, E> {
+    fn of(form: SigningKey) -> Self {
+        Ok(form)
     }
 
-    fn form(&mut self) -> &mut Self {
-        self
+    fn form(&mut self) -> &mut SigningKey {
+        match self {
+            Ok(key) => key,
+            Err(_) => unreachable!("it was made of a key"),
+        }
     }
+}
+
+/// PK.root: FIPS 205, Algorithm 18 (slh_keygen_internal).
+fn root(params: &'static Params, sk_seed: &[u8], pk_seed: &[u8]) -> [u8; MAX_N] {
+    #[inline(never)]
+    fn make(params: &'static Params, sk_seed: &[u8], pk_seed: &[u8]) -> [u8; MAX_N] {
+        // public: part of the verifying key
+        declassify(pk_seed);
+        let root = Hash::new(params, pk_seed).xmss_tree(sk_seed, (params.d as u32 - 1, 0), None, &mut []);
+        // public: part of the verifying key
+        declassify(&root);
+        root
+    }
+    let _guard = StackGuard::<DEPTH>;
+    make(params, sk_seed, pk_seed)
 }
 
 /// A fault of the bytes of a signing key.
@@ -195,7 +213,7 @@ impl SigningKey {
         let mut seeds = Secret::new([0; 3 * MAX_N]);
         let seeds = &mut seeds.expose_mut()[..3 * set.0.n];
         getrandom::fill(seeds).map_err(|_| RngError)?;
-        Ok(Self::of_seeds(set, seeds))
+        Self::of_seeds(set, seeds)
     }
 
     /// A new key, with the caller's randomness.
@@ -209,7 +227,7 @@ impl SigningKey {
         let mut seeds = Secret::new([0; 3 * MAX_N]);
         let seeds = &mut seeds.expose_mut()[..3 * set.0.n];
         rng.try_fill_bytes(seeds)?;
-        Ok(Self::of_seeds(set, seeds))
+        Self::of_seeds(set, seeds)
     }
 
     /// The key of the seeds SK.seed, SK.prf and PK.seed, each of [`ParameterSet::seed_len`] bytes.
@@ -233,35 +251,23 @@ impl SigningKey {
             LengthError::check(input, n, seed.len())?;
             place.copy_from_slice(seed);
         }
-        Ok(Self::of_seeds(set, seeds))
+        Self::of_seeds(set, seeds)
     }
 
-    const fn empty(set: ParameterSet) -> Self {
-        Self { set, bytes: Secret::new([0; 4 * MAX_N]) }
-    }
-
-    fn of_seeds(set: ParameterSet, seeds: &[u8]) -> Self {
-        let n = set.0.n;
-        filled(Self::empty(set), |key: &mut Self| {
-            key.bytes.expose_mut()[..3 * n].copy_from_slice(seeds);
-            let root = key.root();
-            key.bytes.expose_mut()[3 * n..4 * n].copy_from_slice(&root[..n]);
+    /// The key, in the form that a door returns: it is not moved again, for a move leaves a copy in the frame.
+    fn of_parts<K: Holds<Self>>(set: ParameterSet, seeds: &[u8], root: &[u8]) -> K {
+        let empty = Self { set, bytes: Secret::new([0; 4 * MAX_N]) };
+        filled(empty, |key: &mut Self| {
+            let (bytes, place) = key.bytes.expose_mut().split_at_mut(seeds.len());
+            bytes.copy_from_slice(seeds);
+            place[..root.len()].copy_from_slice(root);
         })
     }
 
-    fn root(&self) -> [u8; MAX_N] {
-        let _guard = StackGuard::<DEPTH>;
-        self.make_root()
-    }
-
-    #[inline(never)]
-    fn make_root(&self) -> [u8; MAX_N] {
-        let params = self.set.0;
-        let [sk_seed, _, pk_seed, _] = self.parts();
-        let root = Hash::new(params, pk_seed).xmss_tree(sk_seed, (params.d as u32 - 1, 0), None, &mut []);
-        // public: part of the verifying key
-        declassify(&root);
-        root
+    fn of_seeds<K: Holds<Self>>(set: ParameterSet, seeds: &[u8]) -> K {
+        let n = set.0.n;
+        let root = root(set.0, &seeds[..n], &seeds[2 * n..]);
+        Self::of_parts(set, seeds, &root[..n])
     }
 
     /// The key with these bytes, SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root.
@@ -274,11 +280,12 @@ impl SigningKey {
     pub fn from_bytes(set: ParameterSet, bytes: &[u8]) -> Result<Self, SigningKeyError> {
         let expected = set.signing_key_len();
         LengthError::check("signing key", expected, bytes.len()).map_err(SigningKeyError::Length)?;
-        let key: Self = filled(Self::empty(set), |key: &mut Self| {
-            key.bytes.expose_mut()[..expected].copy_from_slice(bytes);
-        });
-        let [.., root] = key.parts();
-        if key.root()[..set.0.n] == *root { Ok(key) } else { Err(SigningKeyError::Root) }
+        let n = set.0.n;
+        let (seeds, given) = bytes.split_at(3 * n);
+        if root(set.0, &seeds[..n], &seeds[2 * n..])[..n] != *given {
+            return Err(SigningKeyError::Root);
+        }
+        Self::of_parts(set, seeds, given)
     }
 
     /// The parameter set.
