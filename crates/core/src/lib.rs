@@ -14,6 +14,7 @@ mod bytes;
 pub mod cpu;
 mod engine;
 mod filled;
+pub mod lms;
 mod many;
 pub mod mldsa;
 pub mod mlkem;

@@ -1,0 +1,191 @@
+//! The types of trees and of one-time signatures (RFC 8554, §4.1 and §5.1; RFC 9858; SP 800-208, §4).
+
+use core::fmt;
+
+/// The most bytes of a node.
+pub(super) const MAX_N: usize = 32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    Sha256,
+    Shake256,
+}
+
+#[derive(Debug)]
+pub(super) struct Ots {
+    pub name: &'static str,
+    pub code: u32,
+    pub family: Family,
+    pub n: usize,
+    /// Bits of a digit.
+    pub w: u32,
+    /// The chains.
+    pub p: usize,
+    /// By how many bits the checksum is moved to the left, ls.
+    pub shift: u32,
+}
+
+impl Ots {
+    pub(super) const fn signature_len(&self) -> usize {
+        4 + self.n * (self.p + 1)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Lms {
+    pub name: &'static str,
+    pub code: u32,
+    pub family: Family,
+    pub n: usize,
+    pub h: u32,
+}
+
+/// A type of LM-OTS, of the one-time signatures.
+#[derive(Clone, Copy)]
+pub struct LmotsType(pub(super) &'static Ots);
+
+/// A type of LMS, of the tree.
+#[derive(Clone, Copy)]
+pub struct LmsType(pub(super) &'static Lms);
+
+macro_rules! one_time {
+    ($($name:ident $text:literal = $code:literal, $family:ident, n $n:literal, w $w:literal, p $p:literal, ls $shift:literal;)*) => {
+        impl LmotsType {
+            $(
+                #[doc = concat!("`", $text, "`: ", $p, " chains, digits of ", $w, " bits.")]
+                pub const $name: Self =
+                    Self(&Ots { name: $text, code: $code, family: Family::$family, n: $n, w: $w, p: $p, shift: $shift });
+            )*
+
+            /// Every type, in the order of their codes.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+one_time! {
+    SHA256_N32_W1 "LMOTS_SHA256_N32_W1" = 0x01, Sha256, n 32, w 1, p 265, ls 7;
+    SHA256_N32_W2 "LMOTS_SHA256_N32_W2" = 0x02, Sha256, n 32, w 2, p 133, ls 6;
+    SHA256_N32_W4 "LMOTS_SHA256_N32_W4" = 0x03, Sha256, n 32, w 4, p 67, ls 4;
+    SHA256_N32_W8 "LMOTS_SHA256_N32_W8" = 0x04, Sha256, n 32, w 8, p 34, ls 0;
+    SHA256_N24_W1 "LMOTS_SHA256_N24_W1" = 0x05, Sha256, n 24, w 1, p 200, ls 8;
+    SHA256_N24_W2 "LMOTS_SHA256_N24_W2" = 0x06, Sha256, n 24, w 2, p 101, ls 6;
+    SHA256_N24_W4 "LMOTS_SHA256_N24_W4" = 0x07, Sha256, n 24, w 4, p 51, ls 4;
+    SHA256_N24_W8 "LMOTS_SHA256_N24_W8" = 0x08, Sha256, n 24, w 8, p 26, ls 0;
+    SHAKE_N32_W1 "LMOTS_SHAKE_N32_W1" = 0x09, Shake256, n 32, w 1, p 265, ls 7;
+    SHAKE_N32_W2 "LMOTS_SHAKE_N32_W2" = 0x0a, Shake256, n 32, w 2, p 133, ls 6;
+    SHAKE_N32_W4 "LMOTS_SHAKE_N32_W4" = 0x0b, Shake256, n 32, w 4, p 67, ls 4;
+    SHAKE_N32_W8 "LMOTS_SHAKE_N32_W8" = 0x0c, Shake256, n 32, w 8, p 34, ls 0;
+    SHAKE_N24_W1 "LMOTS_SHAKE_N24_W1" = 0x0d, Shake256, n 24, w 1, p 200, ls 8;
+    SHAKE_N24_W2 "LMOTS_SHAKE_N24_W2" = 0x0e, Shake256, n 24, w 2, p 101, ls 6;
+    SHAKE_N24_W4 "LMOTS_SHAKE_N24_W4" = 0x0f, Shake256, n 24, w 4, p 51, ls 4;
+    SHAKE_N24_W8 "LMOTS_SHAKE_N24_W8" = 0x10, Shake256, n 24, w 8, p 26, ls 0;
+}
+
+macro_rules! trees {
+    ($($name:ident $text:literal = $code:literal, $family:ident, m $n:literal, h $h:literal;)*) => {
+        impl LmsType {
+            $(
+                #[doc = concat!("`", $text, "`: 2^", $h, " leaves.")]
+                pub const $name: Self = Self(&Lms { name: $text, code: $code, family: Family::$family, n: $n, h: $h });
+            )*
+
+            /// Every type, in the order of their codes.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+    };
+}
+
+trees! {
+    SHA256_M32_H5 "LMS_SHA256_M32_H5" = 0x05, Sha256, m 32, h 5;
+    SHA256_M32_H10 "LMS_SHA256_M32_H10" = 0x06, Sha256, m 32, h 10;
+    SHA256_M32_H15 "LMS_SHA256_M32_H15" = 0x07, Sha256, m 32, h 15;
+    SHA256_M32_H20 "LMS_SHA256_M32_H20" = 0x08, Sha256, m 32, h 20;
+    SHA256_M32_H25 "LMS_SHA256_M32_H25" = 0x09, Sha256, m 32, h 25;
+    SHA256_M24_H5 "LMS_SHA256_M24_H5" = 0x0a, Sha256, m 24, h 5;
+    SHA256_M24_H10 "LMS_SHA256_M24_H10" = 0x0b, Sha256, m 24, h 10;
+    SHA256_M24_H15 "LMS_SHA256_M24_H15" = 0x0c, Sha256, m 24, h 15;
+    SHA256_M24_H20 "LMS_SHA256_M24_H20" = 0x0d, Sha256, m 24, h 20;
+    SHA256_M24_H25 "LMS_SHA256_M24_H25" = 0x0e, Sha256, m 24, h 25;
+    SHAKE_M32_H5 "LMS_SHAKE_M32_H5" = 0x0f, Shake256, m 32, h 5;
+    SHAKE_M32_H10 "LMS_SHAKE_M32_H10" = 0x10, Shake256, m 32, h 10;
+    SHAKE_M32_H15 "LMS_SHAKE_M32_H15" = 0x11, Shake256, m 32, h 15;
+    SHAKE_M32_H20 "LMS_SHAKE_M32_H20" = 0x12, Shake256, m 32, h 20;
+    SHAKE_M32_H25 "LMS_SHAKE_M32_H25" = 0x13, Shake256, m 32, h 25;
+    SHAKE_M24_H5 "LMS_SHAKE_M24_H5" = 0x14, Shake256, m 24, h 5;
+    SHAKE_M24_H10 "LMS_SHAKE_M24_H10" = 0x15, Shake256, m 24, h 10;
+    SHAKE_M24_H15 "LMS_SHAKE_M24_H15" = 0x16, Shake256, m 24, h 15;
+    SHAKE_M24_H20 "LMS_SHAKE_M24_H20" = 0x17, Shake256, m 24, h 20;
+    SHAKE_M24_H25 "LMS_SHAKE_M24_H25" = 0x18, Shake256, m 24, h 25;
+}
+
+macro_rules! named {
+    ($ty:ident) => {
+        impl $ty {
+            /// The name in RFC 8554 or RFC 9858.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                self.0.name
+            }
+
+            /// The code, with which keys and signatures begin.
+            #[must_use]
+            pub const fn code(self) -> u32 {
+                self.0.code
+            }
+
+            /// The type of a code.
+            #[must_use]
+            pub fn of_code(code: u32) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.code() == code)
+            }
+        }
+
+        impl PartialEq for $ty {
+            fn eq(&self, other: &Self) -> bool {
+                self.code() == other.code()
+            }
+        }
+
+        impl Eq for $ty {}
+
+        impl fmt::Debug for $ty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl fmt::Display for $ty {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+named!(LmotsType);
+named!(LmsType);
+
+impl LmsType {
+    /// The height of the tree: 5 to 25.
+    #[must_use]
+    pub const fn height(self) -> u32 {
+        self.0.h
+    }
+
+    /// Bytes of a signature with these one-time signatures; `None` if they have another hash function or length.
+    #[must_use]
+    pub fn signature_len(self, one_time: LmotsType) -> Option<usize> {
+        self.goes_with(one_time).then(|| 8 + one_time.0.signature_len() + self.0.n * self.0.h as usize)
+    }
+
+    /// Whether both have the same hash function and length, as SP 800-208, §4, wants it.
+    pub(super) fn goes_with(self, one_time: LmotsType) -> bool {
+        (self.0.family, self.0.n) == (one_time.0.family, one_time.0.n)
+    }
+
+    /// Bytes of a verifying key.
+    pub(super) const fn key_len(self) -> usize {
+        24 + self.0.n
+    }
+}

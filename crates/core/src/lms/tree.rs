@@ -1,0 +1,258 @@
+//! RFC 8554, §4 and §5: one-time signatures and the tree, many hashes at once.
+
+use sha2::{Digest as _, Sha256};
+
+use super::params::{Family, Lms, MAX_N, Ots};
+use crate::many::{Function, Input};
+use crate::secret::Secret;
+use crate::sha3::Shake256;
+
+/// The most chains of a one-time signature.
+const MAX_P: usize = 265;
+/// The chains that are made together: those of one key pair, or of several where it has few.
+const TOGETHER: usize = 272;
+/// The most levels of a tree whose leaves stand in memory together.
+const LEVELS: u32 = 8;
+const MAX_H: usize = 25;
+
+const D_PBLC: u16 = 0x8080;
+const D_MESG: u16 = 0x8181;
+const D_LEAF: u16 = 0x8282;
+const D_INTR: u16 = 0x8383;
+
+/// A tree by its types and its identifier I.
+#[derive(Clone, Copy)]
+pub(super) struct Tree<'a> {
+    pub lms: &'static Lms,
+    pub ots: &'static Ots,
+    pub identifier: &'a [u8; 16],
+}
+
+/// The leaf that signs, and what; its one-time signature without type and C goes to `signature`, and the siblings of its ancestors to `path`.
+pub(super) struct Signed<'s> {
+    pub leaf: u32,
+    pub digits: Digits,
+    pub signature: &'s mut [u8],
+    pub path: &'s mut [u8],
+}
+
+/// Digits of a digest and of its checksum.
+pub(super) struct Digits([u8; MAX_P]);
+
+impl Digits {
+    /// RFC 8554, §3.1.3 (coef) and §4.4 (the checksum).
+    fn new(ots: &Ots, digest: &[u8]) -> Self {
+        let mut digits = [0; MAX_P];
+        // As many in a byte, of two to this power.
+        let fold = 3 - ots.w.ilog2();
+        let mask = ((1_u32 << ots.w) - 1) as u8;
+        let digits_of = |digits: &mut [u8], bytes: &[u8]| {
+            for (i, digit) in digits.iter_mut().enumerate() {
+                let place = (!i & ((1 << fold) - 1)) as u32 * ots.w;
+                *digit = bytes[i >> fold] >> place & mask;
+            }
+        };
+        let (of_digest, of_checksum) = digits[..ots.p].split_at_mut(ots.n << fold);
+        digits_of(of_digest, digest);
+        let sum: u16 = of_digest.iter().map(|digit| u16::from(mask - digit)).sum();
+        digits_of(of_checksum, &(sum << ots.shift).to_be_bytes());
+        Self(digits)
+    }
+}
+
+impl Tree<'_> {
+    fn function(&self) -> Function<'static> {
+        match self.lms.family {
+            Family::Sha256 => Function::SHA_256,
+            Family::Shake256 => Function::Shake256(&[]),
+        }
+    }
+
+    /// I ‖ u32str(number) ‖ u16str(kind).
+    fn head(&self, number: u32, kind: u16) -> [u8; 22] {
+        let mut head = [0; 22];
+        head[..16].copy_from_slice(self.identifier);
+        head[16..20].copy_from_slice(&number.to_be_bytes());
+        head[20..].copy_from_slice(&kind.to_be_bytes());
+        head
+    }
+
+    /// The same with a byte more, which counts the steps of a chain.
+    fn head_of_step(&self, leaf: u32, chain: u16, step: u8) -> [u8; 23] {
+        let mut head = [0; 23];
+        head[..22].copy_from_slice(&self.head(leaf, chain));
+        head[22] = step;
+        head
+    }
+
+    const fn last_step(&self) -> u32 {
+        (1 << self.ots.w) - 1
+    }
+
+    /// The digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
+    pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[u8]) -> Digits {
+        let head = self.head(leaf, D_MESG);
+        let mut digest = [0; MAX_N];
+        match self.lms.family {
+            Family::Sha256 => {
+                let hasher = Sha256::new().chain_update(head).chain_update(c).chain_update(message);
+                digest.copy_from_slice(&hasher.finalize());
+            }
+            Family::Shake256 => {
+                Shake256::new().update(&head).update(c).update(message).finalize_xof().squeeze(&mut digest);
+            }
+        }
+        Digits::new(self.ots, &digest[..self.ots.n])
+    }
+
+    /// The leaves of `nodes`, from the first on: RFC 8554, Appendix A, Algorithm 1 and §5.3.
+    fn leaves(&self, seed: &[u8], first: u32, nodes: &mut [u8], signed: &mut Option<Signed<'_>>) {
+        let Ots { n, p, .. } = *self.ots;
+        let pairs = (TOGETHER / p).max(1);
+        let mut values = Secret::new([0; TOGETHER * MAX_N]);
+        for (leaf, nodes) in (first..).step_by(pairs).zip(nodes.chunks_mut(pairs * n)) {
+            let count = nodes.len() / n;
+            let values = &mut values.expose_mut()[..count * p * n];
+            let chains = || (leaf..).flat_map(|leaf| (0..p as u16).map(move |chain| (leaf, chain)));
+            let mut all = chains();
+            let mut head = || {
+                let (leaf, chain) = all.next().unwrap_or_default();
+                self.head_of_step(leaf, chain, 0xff)
+            };
+            self.function().many(n, count * p, &mut head, Input::Common(seed), values);
+
+            let signing = signed.as_mut().filter(|it| (leaf..leaf + count as u32).contains(&it.leaf));
+            let mut starts = None;
+            if let Some(signed) = signing {
+                let own = &mut values[(signed.leaf - leaf) as usize * p * n..][..p * n];
+                let mut digits = (0_u16..).zip(&signed.digits.0);
+                let mut head = || {
+                    let (chain, digit) = digits.next().unwrap_or((0, &0));
+                    (self.head_of_step(signed.leaf, chain, 0), u32::from(*digit))
+                };
+                self.function().chains(n, p, &mut head, own);
+                signed.signature.copy_from_slice(own);
+                starts = Some((signed.leaf, &signed.digits.0));
+            }
+            let mut all = chains();
+            let mut head = || {
+                let (leaf, chain) = all.next().unwrap_or_default();
+                let start =
+                    starts.filter(|(signing, _)| *signing == leaf).map_or(0, |it| it.1[usize::from(chain)]);
+                (self.head_of_step(leaf, chain, start), self.last_step() - u32::from(start))
+            };
+            self.function().chains(n, count * p, &mut head, values);
+            self.close(leaf, count, values);
+            nodes.copy_from_slice(&values[..count * n]);
+        }
+    }
+
+    /// The ends of the chains of some key pairs become their leaves.
+    fn close(&self, first: u32, count: usize, values: &mut [u8]) {
+        let Ots { n, p, .. } = *self.ots;
+        let mut leaf = first..;
+        let mut head = || self.head(leaf.next().unwrap_or_default(), D_PBLC);
+        self.function().many(n, count, &mut head, Input::InPlace(p * n), values);
+        let mut number = first + (1 << self.lms.h)..;
+        let mut head = || self.head(number.next().unwrap_or_default(), D_LEAF);
+        self.function().many(n, count, &mut head, Input::InPlace(n), values);
+    }
+
+    /// The root: RFC 8554, §5.3; with the leaf that signs, its signature and path.
+    pub(super) fn root(&self, seed: &[u8], mut signed: Option<Signed<'_>>) -> [u8; MAX_N] {
+        let (n, h) = (self.lms.n, self.lms.h);
+        let levels = h.min(LEVELS);
+        let mut nodes = [0; MAX_N << LEVELS];
+        let nodes = &mut nodes[..n << levels];
+        // The left siblings that wait for their right ones, a level each, and behind them the node at hand.
+        let mut waiting = [0; (MAX_H + 1) * MAX_N];
+        for part in 0..1_u32 << (h - levels) {
+            self.leaves(seed, part << levels, nodes, &mut signed);
+            let mut first = (1 << h) + (part << levels);
+            let mut count = 1 << levels;
+            for _ in 0..levels {
+                keep(&mut signed, h, first, &nodes[..count * n], n);
+                count >>= 1;
+                first >>= 1;
+                let mut numbers = first..;
+                let mut head = || self.head(numbers.next().unwrap_or_default(), D_INTR);
+                self.function().many(n, count, &mut head, Input::InPlace(2 * n), nodes);
+            }
+            let mut pair = [0; 2 * MAX_N];
+            pair[..n].copy_from_slice(&nodes[..n]);
+            for level in levels..h {
+                keep(&mut signed, h, first, &pair[..n], n);
+                let place = level as usize * n;
+                if first & 1 == 0 {
+                    waiting[place..place + n].copy_from_slice(&pair[..n]);
+                    break;
+                }
+                pair.copy_within(..n, n);
+                pair[..n].copy_from_slice(&waiting[place..place + n]);
+                first >>= 1;
+                self.function().many(
+                    n,
+                    1,
+                    &mut || self.head(first, D_INTR),
+                    Input::InPlace(2 * n),
+                    &mut pair,
+                );
+            }
+            waiting[MAX_H * MAX_N..].copy_from_slice(&pair[..MAX_N]);
+        }
+        let mut root = [0; MAX_N];
+        root[..n].copy_from_slice(&waiting[MAX_H * MAX_N..][..n]);
+        root
+    }
+
+    /// The root that a signature leads to: RFC 8554, Algorithm 6a; `chains` and `path` as the signature has them.
+    pub(super) fn root_of(&self, leaf: u32, digits: &Digits, chains: &[u8], path: &[u8]) -> [u8; MAX_N] {
+        let Ots { n, p, .. } = *self.ots;
+        let mut values = [0; MAX_P * MAX_N];
+        let values = &mut values[..p * n];
+        values.copy_from_slice(chains);
+        let mut all = (0_u16..).zip(&digits.0);
+        let mut head = || {
+            let (chain, digit) = all.next().unwrap_or((0, &0));
+            (self.head_of_step(leaf, chain, *digit), self.last_step() - u32::from(*digit))
+        };
+        self.function().chains(n, p, &mut head, values);
+        self.close(leaf, 1, values);
+        let mut number = leaf + (1 << self.lms.h);
+        let mut pair = [0; 2 * MAX_N];
+        pair[..n].copy_from_slice(&values[..n]);
+        for sibling in path.chunks_exact(n) {
+            if number & 1 == 1 {
+                pair.copy_within(..n, n);
+                pair[..n].copy_from_slice(sibling);
+            } else {
+                pair[n..2 * n].copy_from_slice(sibling);
+            }
+            number >>= 1;
+            self.function().many(n, 1, &mut || self.head(number, D_INTR), Input::InPlace(2 * n), &mut pair);
+        }
+        let mut root = [0; MAX_N];
+        root[..n].copy_from_slice(&pair[..n]);
+        root
+    }
+
+    /// C of a leaf: H(I ‖ q ‖ 0xfffd ‖ 0xff ‖ SEED), as RFC 8554, Appendix A, makes secrets.
+    pub(super) fn randomizer(&self, seed: &[u8], leaf: u32) -> [u8; MAX_N] {
+        let mut c = [0; MAX_N];
+        let n = self.ots.n;
+        let head = self.head_of_step(leaf, 0xfffd, 0xff);
+        self.function().many(n, 1, &mut || head, Input::Common(seed), &mut c);
+        c
+    }
+}
+
+/// Keeps those of the nodes, of which the first has this number, that are siblings of ancestors of the leaf that signs.
+fn keep(signed: &mut Option<Signed<'_>>, h: u32, first: u32, nodes: &[u8], n: usize) {
+    let Some(Signed { leaf, path, .. }) = signed else { return };
+    let level = h - first.ilog2();
+    let sibling = (*leaf + (1 << h)) >> level ^ 1;
+    if let Some(node) = sibling.checked_sub(first).and_then(|place| nodes.chunks_exact(n).nth(place as usize))
+    {
+        path[level as usize * n..][..n].copy_from_slice(node);
+    }
+}
