@@ -208,7 +208,7 @@ pub(crate) mod calls {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests {
     use super::*;
     use crate::sha3::{Sha3_256, permute_sponge, squeeze};
