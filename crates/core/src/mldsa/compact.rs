@@ -140,7 +140,8 @@ impl PublicKey<'_> {
     }
 }
 
-/// The seed ξ, and the hash tr of the verifying key.
+/// The seed ξ, and the hash tr of the verifying key. One layout for every schedule: the C interface has one object for them.
+#[repr(C)]
 pub struct Private<P> {
     pub(super) seed: Secret<[u8; 32]>,
     pub(super) tr: [u8; 64],

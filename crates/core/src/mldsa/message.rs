@@ -90,14 +90,24 @@ impl<'a> Message<'a> {
 
     /// The same, with H of the caller's.
     pub(super) fn represent(&self, tr: &[u8; 64], mu: &mut [u8; 64], h: impl FnOnce(&[&[u8]], &mut [u8])) {
-        match self.0 {
-            Form::Pure { message, context } => h(&[tr, &[0, context.len() as u8], context, message], mu),
-            Form::Prehashed { digest, context } => {
-                h(&[tr, &[1, context.len() as u8], context, &digest.function.oid(), digest.as_bytes()], mu);
+        let (head, oid);
+        let (head, context, oid, message): (&[u8], &[u8], &[u8], &[u8]) = match self.0 {
+            Form::Pure { message, context } => {
+                head = [0, context.len() as u8];
+                (&head, context, &[], message)
             }
-            Form::Mu(given) => *mu = *given,
-            Form::Internal(m_prime) => h(&[tr, m_prime], mu),
-        }
+            Form::Prehashed { digest, context } => {
+                (head, oid) = ([1, context.len() as u8], digest.function.oid());
+                (&head, context, &oid, digest.as_bytes())
+            }
+            Form::Mu(given) => {
+                *mu = *given;
+                return;
+            }
+            Form::Internal(m_prime) => (&[], &[], &[], m_prime),
+        };
+        // One call, so that each place that hashes has one text of it.
+        h(&[tr, head, context, oid, message], mu);
     }
 }
 
