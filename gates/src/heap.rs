@@ -30,6 +30,8 @@ pub struct Use {
     pub total: usize,
     /// Number of allocations.
     pub allocations: usize,
+    /// Bytes that are alive when the work is done, beyond those alive before.
+    pub kept: usize,
 }
 
 /// Counts the allocations of `work` on this thread.
@@ -40,7 +42,9 @@ pub fn count<R>(work: impl FnOnce() -> R) -> (Use, R) {
     COUNTING.set(true);
     let result = work();
     COUNTING.set(false);
-    (Use { peak: PEAK.load(Relaxed), total: TOTAL.load(Relaxed), allocations: NUMBER.load(Relaxed) }, result)
+    let [kept, peak, total, allocations] =
+        [&LIVE, &PEAK, &TOTAL, &NUMBER].map(|counter| counter.load(Relaxed));
+    (Use { peak, total, allocations, kept: kept.cast_signed().max(0).cast_unsigned() }, result)
 }
 
 /// Runs `work` and returns the contents of every block that this thread freed meanwhile, each at a multiple of 16.

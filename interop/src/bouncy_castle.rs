@@ -37,7 +37,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
         let name = format!("bouncy_castle::{algorithm}::{name}");
         trials.push(Trial::test(name, move || test(&peer, algorithm)));
     };
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         add("reads_our_keys_and_we_read_its", algorithm, keys);
         if algorithm.signs() {
             add("verifies_our_certificates", algorithm, verifies_ours);

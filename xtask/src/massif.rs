@@ -133,7 +133,7 @@ fn peaks(rows: &[Row], speeds: &[Speed]) -> Table<'static> {
         "rebuilt, kB",
         "kops small",
         "compact",
-        "expanded",
+        "prepared",
     ];
     let cells = |row: &Row| {
         let limit = LIMITS.iter().find(|(alg, op, ..)| (*alg, *op) == (row.alg, row.op));
@@ -143,7 +143,7 @@ fn peaks(rows: &[Row], speeds: &[Speed]) -> Table<'static> {
             speeds.iter().find(is_its).map_or_else(|| String::from("-"), |it| format!("{:.2}", it.kops))
         };
         let figures = [row.peak.to_string(), row.most.to_string(), published.into(), rebuilt.into()];
-        let speeds = ["small", "compact", "expanded"].map(kops);
+        let speeds = ["small", "compact", "prepared"].map(kops);
         [row.alg.to_owned(), row.op.to_owned()].into_iter().chain(figures).chain(speeds).collect()
     };
     Table { heads, words: 2, rows: rows.iter().map(cells).collect() }
@@ -170,7 +170,7 @@ pub fn markdown(rows: &[Row], speeds: &[Speed]) -> String {
          Beside it, in kB, the low-memory crates of Bouncy Castle for Rust by the same method: as their documentation has them, and revision\n\
          aa5d6818 (2026-06-13), rebuilt and run; {START_UP}.\n\
          A decapsulation key and a signing key have 96 bytes in memory, theirs 161 and 176; encapsulation and verifying keys are borrowed bytes.\n\n\
-         Thousands of operations a second, one thread, portable tables: keys of `Small<P>`, compact and expanded keys of `P`. They are of the\n\
+         Thousands of operations a second, one thread, portable tables: keys of `Small<P>`, compact and prepared keys of `P`. They are of the\n\
          machine that wrote this page; only their ratios say something.\n\n\
          `cargo xtask stack --massif --markdown docs/embedded/x86-64.md` writes this page, `cargo xtask stack --massif --check` holds the limits.\n\n\
          {}",
@@ -228,7 +228,7 @@ mod tests {
     fn speeds_stand_in_the_row_of_their_operation() {
         let speed =
             |form: &str, kops| Speed { alg: "ML-DSA-65".into(), op: "sign".into(), form: form.into(), kops };
-        let page = markdown(&rows(), &[speed("small", 0.25), speed("expanded", 4.0)]);
+        let page = markdown(&rows(), &[speed("small", 0.25), speed("prepared", 4.0)]);
         assert!(
             page.contains("| ML-DSA-65 | sign | 4912 | 4912 | 28.2 | 31.2 | 0.25 | - | 4.00 |\n"),
             "{page}"

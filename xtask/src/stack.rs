@@ -10,16 +10,16 @@ use serde_json::Value;
 type Bound = (Option<&'static str>, Option<&'static str>, &'static str, &'static str, u64);
 
 const BOUNDS: &[Bound] = &[
-    (Some("ML-KEM-512"), Some("key"), "compact", "bytes", 96),
-    (Some("ML-KEM-768"), Some("key"), "compact", "bytes", 96),
-    (Some("ML-KEM-1024"), Some("key"), "compact", "bytes", 96),
-    (Some("ML-DSA-44"), Some("key"), "compact", "bytes", 128),
-    (Some("ML-DSA-65"), Some("key"), "compact", "bytes", 128),
-    (Some("ML-DSA-87"), Some("key"), "compact", "bytes", 128),
+    (Some("ML-KEM-512"), Some("private key"), "compact", "bytes", 96),
+    (Some("ML-KEM-768"), Some("private key"), "compact", "bytes", 96),
+    (Some("ML-KEM-1024"), Some("private key"), "compact", "bytes", 96),
+    (Some("ML-DSA-44"), Some("private key"), "compact", "bytes", 128),
+    (Some("ML-DSA-65"), Some("private key"), "compact", "bytes", 128),
+    (Some("ML-DSA-87"), Some("private key"), "compact", "bytes", 128),
     (Some("ML-KEM-768"), Some("decaps"), "compact", "stack", 8 << 10),
     (Some("ML-KEM-768"), Some("rejection"), "compact", "stack", 8 << 10),
     (Some("ML-DSA-65"), Some("sign"), "compact", "stack", 24 << 10),
-    (None, None, "expanded", "stack", 24 << 10),
+    (None, None, "prepared", "stack", 24 << 10),
     (None, None, "workspace", "stack", 1600),
     // What the head of gambeson.h says of each call.
     (None, Some("hash"), "C", "stack", 2_000),
@@ -75,12 +75,12 @@ fn total(row: &Value) -> u64 {
     ["stack", "workspace", "heap_peak"].iter().filter_map(|field| row[field].as_u64()).sum()
 }
 
-/// What an expanded private key holds on the heap while it works.
+/// The bytes that a prepared private key holds on the heap while it works.
 fn held(rows: &[Value], row: &Value) -> u64 {
     let makes =
-        |made: &&Value| made["alg"] == row["alg"] && made["form"] == "expanded" && made["op"] == "keygen";
+        |made: &&Value| made["alg"] == row["alg"] && made["form"] == "prepared" && made["op"] == "keygen";
     let works =
-        row["form"] == "expanded" && ["decaps", "rejection", "sign"].iter().any(|op| row["op"] == *op);
+        row["form"] == "prepared" && ["decaps", "rejection", "sign"].iter().any(|op| row["op"] == *op);
     let key = rows.iter().find(makes).filter(|_| works);
     key.and_then(|key| key["heap_peak"].as_u64()).unwrap_or(0)
 }
@@ -90,13 +90,13 @@ fn held(rows: &[Value], row: &Value) -> u64 {
 fn beside(rows: &[Value]) -> Table<'static> {
     let mut all: Vec<(&str, String, [u64; 4])> = Vec::new();
     for (set, theirs) in WOLFSSL {
-        let forms = rows.iter().filter(|row| row["alg"] == set && row["op"] != "key");
+        let forms = rows.iter().filter(|row| row["alg"] == set && !rests(row));
         let mut forms: Vec<&str> = forms.filter_map(|row| row["form"].as_str()).collect();
-        forms.retain(|form| ["compact", "expanded", "small", "workspace"].contains(form));
+        forms.retain(|form| ["compact", "prepared", "small", "workspace"].contains(form));
         forms.sort_unstable();
         forms.dedup();
         for form in forms {
-            let of_form = |row: &&Value| row["alg"] == set && row["form"] == form && row["op"] != "key";
+            let of_form = |row: &&Value| row["alg"] == set && row["form"] == form && !rests(row);
             if let Some(most) = rows.iter().filter(of_form).max_by_key(|row| total(row) + held(rows, row)) {
                 let held = held(rows, most);
                 let number = |field: &str| most[field].as_u64().unwrap_or(0);
@@ -119,6 +119,34 @@ fn beside(rows: &[Value]) -> Table<'static> {
     Table { heads, words: 2, rows: rows.collect() }
 }
 
+/// True if the row has the bytes of a resting key.
+fn rests(row: &Value) -> bool {
+    row["bytes"].is_u64()
+}
+
+/// The table of resting keys.
+fn resting(rows: &[Value]) -> Table<'static> {
+    let mut keys: Vec<[&str; 2]> = Vec::new();
+    for row in rows.iter().filter(|row| rests(row)) {
+        let key = ["alg", "op"].map(|field| row[field].as_str().unwrap_or("?"));
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let bytes = |key: [&str; 2], form: &str| {
+        let row = rows
+            .iter()
+            .find(|row| rests(row) && row["alg"] == key[0] && row["op"] == key[1] && row["form"] == form);
+        row.map_or_else(String::new, |row| row["bytes"].to_string())
+    };
+    let cells = |key: [&str; 2]| {
+        let forms = ["prepared", "compact", "small"].map(|form| bytes(key, form));
+        key.map(str::to_owned).into_iter().chain(forms).collect()
+    };
+    let heads = &["algorithm", "key", "prepared", "compact", "small"];
+    Table { heads, words: 2, rows: keys.into_iter().map(cells).collect() }
+}
+
 /// The table of every operation.
 fn operations(rows: &[Value]) -> Table<'static> {
     let heads = &[
@@ -139,17 +167,13 @@ fn operations(rows: &[Value]) -> Table<'static> {
         cells.insert(6, total(row).to_string());
         cells
     };
-    let rows = rows.iter().filter(|row| row["op"] != "key").map(cells);
+    let rows = rows.iter().filter(|row| !rests(row)).map(cells);
     Table { heads, words: 3, rows: rows.collect() }
 }
 
 /// The tables for people.
 pub fn table(rows: &[Value]) -> String {
-    let keys = rows.iter().filter(|row| row["op"] == "key").map(|row| {
-        let word = |field: &str| row[field].as_str().unwrap_or("?");
-        format!("{}: key of {} bytes ({})\n", word("alg"), row["bytes"], word("form"))
-    });
-    keys.collect::<String>() + &operations(rows).text() + "\n" + &beside(rows).text()
+    resting(rows).text() + "\n" + &operations(rows).text() + "\n" + &beside(rows).text()
 }
 
 /// The same for a page of the documentation.
@@ -159,9 +183,13 @@ pub fn markdown(rows: &[Value]) -> String {
          Bytes below the caller's frame, keys, messages and outputs of the caller left out, on x86-64 in release, portable tables;\n\
          heap: the peak, the sum and the number of allocations. Painted stack and a counting allocator measured it;\n\
          `cargo xtask stack --markdown docs/memory.md` writes this page, `cargo xtask stack --check` holds the bounds.\n\
-         `many`: 64 at once. A compact key has 96 bytes. With other tables and feature `alloc` a compact ML-DSA key takes the heap of the expanded form\n\
+         `many`: 64 at once. With other tables and feature `alloc` a compact ML-DSA key takes the heap of the prepared form\n\
          for the time of an operation.\n\n",
     ) + &operations(rows).markdown()
+        + "\n## Resting keys\n\n\
+        Bytes of a key between two operations, with what it keeps on the heap. A plain private key is prepared when it is made; a plain public key\n\
+        is prepared at its second use or by `prepare()`, and has until then the bytes of a compact key and 8 more.\n\n"
+        + &resting(rows).markdown()
         + "\n## Beside wolfSSL\n\n\
         Of each form the operation that takes most, and what wolfSSL published of its own library on a Raspberry Pi 5\n\
         ([its configurations](https://www.wolfssl.com/optimizing-post-quantum-algorithm-memory-usage-on-embedded-systems)): one figure a set, over all that its\n\
@@ -181,7 +209,8 @@ pub fn check(rows: &[Value]) -> Result<String> {
     for (alg, op, form, field, most) in BOUNDS {
         let fits = |row: &&Value| {
             alg.is_none_or(|alg| row["alg"] == alg)
-                && op.is_none_or(|op| row["op"] == op)
+                // Every operation: a key that rests is none.
+                && op.map_or_else(|| !rests(row), |op| row["op"] == op)
                 && row["form"] == *form
         };
         let bound_rows: Vec<&Value> = rows.iter().filter(fits).collect();
@@ -205,15 +234,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn rows(decaps: u64, expanded: u64) -> Vec<Value> {
+    fn rows(decaps: u64, prepared: u64) -> Vec<Value> {
         let mut rows: Vec<Value> = BOUNDS[..6]
             .iter()
-            .map(|(alg, ..)| json!({"alg": alg, "op": "key", "form": "compact", "bytes": 96}))
+            .map(|(alg, ..)| json!({"alg": alg, "op": "private key", "form": "compact", "bytes": 96}))
             .collect();
         rows.push(json!({"alg": "ML-KEM-768", "op": "decaps", "form": "compact", "stack": decaps}));
         rows.push(json!({"alg": "ML-KEM-768", "op": "rejection", "form": "compact", "stack": 8192}));
         rows.push(json!({"alg": "ML-DSA-65", "op": "sign", "form": "compact", "stack": 20_000}));
-        rows.push(json!({"alg": "ML-DSA-87", "op": "sign", "form": "expanded", "stack": expanded}));
+        rows.push(json!({"alg": "ML-DSA-87", "op": "sign", "form": "prepared", "stack": prepared}));
         rows.push(
             json!({"alg": "ML-DSA-87", "op": "verify", "form": "workspace", "stack": 700, "workspace": 3856}),
         );
@@ -221,13 +250,13 @@ mod tests {
     }
 
     /// The same, and of each bound on C a row that meets it.
-    fn rows_in_c(decaps: u64, expanded: u64) -> Vec<Value> {
+    fn rows_in_c(decaps: u64, prepared: u64) -> Vec<Value> {
         let in_c = BOUNDS.iter().filter(|(_, _, form, ..)| form.starts_with('C'));
         let in_c = in_c.map(|(alg, op, form, ..)| {
             let (alg, op) = (alg.unwrap_or("ML-DSA-44"), op.unwrap_or("sign"));
             json!({"alg": alg, "op": op, "form": form, "stack": 2000, "heap_peak": 0})
         });
-        rows(decaps, expanded).into_iter().chain(in_c).collect()
+        rows(decaps, prepared).into_iter().chain(in_c).collect()
     }
 
     #[test]
@@ -239,6 +268,11 @@ mod tests {
         let no_workspace: Vec<_> =
             rows_in_c(8192, 1).into_iter().filter(|row| row["form"] != "workspace").collect();
         assert!(check(&no_workspace).is_err(), "so is one on no workspace");
+        let resting = json!({"alg": "ML-DSA-44", "op": "public key", "form": "prepared", "bytes": 99_999});
+        assert!(
+            check(&[rows_in_c(8192, 1), vec![resting]].concat()).is_ok(),
+            "a key that rests is no operation"
+        );
         let too_deep = json!({"alg": "SHA3-256", "op": "hash", "form": "C", "stack": 2001});
         assert!(check(&[rows_in_c(8192, 1), vec![too_deep]].concat()).is_err());
     }
@@ -247,15 +281,15 @@ mod tests {
     fn the_table_has_a_line_for_each_row() {
         let (table, markdown) = (table(&rows(1, 2)), markdown(&rows(1, 2)));
         // Four of them are the most of their form, and wolfSSL has eighteen.
-        assert_eq!(table.lines().count(), 12 + 2 + 4 + 18);
-        assert_eq!(markdown.lines().filter(|line| line.starts_with("| ML-")).count(), 5 + 4 + 18);
+        assert_eq!(table.lines().count(), 14 + 2 + 4 + 18);
+        assert_eq!(markdown.lines().filter(|line| line.starts_with("| ML-")).count(), 5 + 6 + 4 + 18);
         assert!(markdown.contains("| ML-DSA-87 | gambeson, workspace: verify | 700 | 3856 | 4556 | 0 |"));
         assert!(markdown.contains("| ML-KEM-768 | gambeson, compact: rejection | 8192 | 0 | 8192 | 0 |"));
-        assert!(markdown.contains("| ML-DSA-87 | gambeson, expanded: sign | 2 | 0 | 2 | 0 |"));
+        assert!(markdown.contains("| ML-DSA-87 | gambeson, prepared: sign | 2 | 0 | 2 | 0 |"));
         let made =
-            json!({"alg": "ML-DSA-87", "op": "keygen", "form": "expanded", "stack": 1, "heap_peak": 9});
+            json!({"alg": "ML-DSA-87", "op": "keygen", "form": "prepared", "stack": 1, "heap_peak": 9});
         let rows = [rows(1, 2), vec![made]].concat();
-        assert!(super::markdown(&rows).contains("| ML-DSA-87 | gambeson, expanded: sign | 2 | 9 | 11 | 0 |"));
+        assert!(super::markdown(&rows).contains("| ML-DSA-87 | gambeson, prepared: sign | 2 | 9 | 11 | 0 |"));
         assert!(markdown.contains("| ML-KEM-1024 | wolfSSL, small code | 42400 | 17568 | 59968 | 3 |"));
     }
 }

@@ -1,8 +1,10 @@
 //! Before anything is timed: does the peer give what we give?
 //!
 //! Work that is a function of its case must give our bytes. Where the peer draws randomness itself, its keys must
-//! import here and match each other, we must decapsulate its ciphertexts to its secrets, and its signatures must verify
-//! here; the other direction is its own decapsulation and verification of our outputs, which are exact work.
+//! import here and match each other, we must decapsulate its ciphertexts to its secrets, and its signatures must
+//! verify here; the other direction is its own decapsulation and verification of our outputs, which are exact work. So
+//! it is with ours where it draws randomness. Work that encodes nothing is compared by the encoding of what the same
+//! work makes.
 
 use gambeson::mldsa::{self, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
@@ -33,7 +35,7 @@ pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut 
     }
     let mut answer = Answer::default();
     for (i, case) in cases.all.iter().enumerate().take(count) {
-        (work.run)(i, &mut answer);
+        work.compared()(i, &mut answer);
         if work.random {
             across(verb, &case.private, &answer).map_err(|error| format!("case {i}: {error}"))?;
             continue;
@@ -73,7 +75,7 @@ pub fn signature(
     }
     let mut answer = Answer::default();
     for (i, case) in cases.all.iter().enumerate().take(count) {
-        (work.run)(i, &mut answer);
+        work.compared()(i, &mut answer);
         let key = cases.key(i);
         if work.random {
             across(verb, &key.public, &case.message, &answer)
@@ -180,22 +182,42 @@ fn signature_across<P: mldsa::PreparedSet>(
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use crate::cases::{KEYS, MESSAGES};
     use crate::peers::ours::Ours;
-    use crate::peers::{BATCH, KemPeer, SignaturePeer};
+    use crate::peers::{self, BATCH, KemPeer, Peer, SignaturePeer};
 
-    /// `work`, but one bit of what it gives is wrong in the last case.
+    /// `work`, but one bit of what it gives is wrong in that case.
     fn lying(work: Option<Work>, case: usize, private: bool) -> Work {
-        let Work { mut run, random, batch } = work.expect("ours has every form");
+        let Work { run, random, encoded, batch } = work.expect("it has the form");
+        // The last byte of a decapsulation key is one of z, which no encapsulation shows.
+        let first = encoded.is_some();
+        let mut run = encoded.unwrap_or(run);
         let run = move |i: usize, answer: &mut Answer| {
             run(i, answer);
             if i == case {
                 let bytes = if private { &mut answer.private } else { &mut answer.public };
-                *bytes.last_mut().expect("an output") ^= 1;
+                let byte = if first { bytes.first_mut() } else { bytes.last_mut() };
+                *byte.expect("an output") ^= 1;
             }
         };
-        Work { run: Box::new(run), random, batch }
+        Work { run: Box::new(run), random, encoded: None, batch }
+    }
+
+    /// Every peer of this machine and, last, ours.
+    fn everybody() -> Vec<Peer> {
+        let mut all = peers::all(None);
+        all.push(Peer {
+            name: "gambeson",
+            packages: &[],
+            level: gambeson::cpu::detected(),
+            note: "",
+            kem: Some(Box::new(Ours)),
+            signature: Some(Box::new(Ours)),
+        });
+        all
     }
 
     #[test]
@@ -230,12 +252,89 @@ mod tests {
         let cases = SignatureCases::new(SignatureSet::MlDsa44, KEYS, MESSAGES);
         let set = SignatureSet::MlDsa44;
         let honest = || {
-            let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Expanded, &cases);
+            let work = SignaturePeer::work(&Ours, set, SignatureVerb::Sign, Form::Prepared, &cases);
             work.map(|work| Work { random: true, ..work })
         };
-        let check = |mut work| signature(set, SignatureVerb::Sign, Form::Expanded, &cases, &mut work);
+        let check = |mut work| signature(set, SignatureVerb::Sign, Form::Prepared, &cases, &mut work);
         check(honest().expect("ours has it")).expect("honest work agrees");
         check(lying(honest(), 100, false)).expect_err("another signature");
+    }
+
+    #[test]
+    fn every_example_agrees_and_one_wrong_bit_of_it_is_noticed() {
+        let everybody = everybody();
+        for set in KemSet::ALL {
+            let cases = KemCases::new(set, 2);
+            for (name, peer) in everybody.iter().filter_map(|peer| Some((peer.name, peer.kem.as_ref()?))) {
+                for (verb, private) in [
+                    (KemVerb::Keygen, false),
+                    (KemVerb::Keygen, true),
+                    (KemVerb::Encaps, false),
+                    (KemVerb::Encaps, true),
+                    (KemVerb::Decaps, true),
+                ] {
+                    let work = || peer.work(set, verb, Form::Default, &cases);
+                    let check = |mut work| kem(set, verb, Form::Default, &cases, &mut work);
+                    let Some(honest) = work() else {
+                        assert!(name == "graviola" && set != KemSet::MlKem768, "{name} has no {verb:?}");
+                        continue;
+                    };
+                    assert_eq!(check(honest), Ok(()), "{name}, {set:?}, {verb:?}");
+                    assert!(check(lying(work(), 1, private)).is_err(), "{name}, {set:?}, {verb:?}");
+                }
+            }
+        }
+        for set in SignatureSet::ALL {
+            let cases = SignatureCases::new(set, 2, 1);
+            for (name, peer) in
+                everybody.iter().filter_map(|peer| Some((peer.name, peer.signature.as_ref()?)))
+            {
+                for (verb, private) in [
+                    (SignatureVerb::Keygen, false),
+                    (SignatureVerb::Keygen, true),
+                    (SignatureVerb::Sign, false),
+                    (SignatureVerb::Verify, false),
+                ] {
+                    let work = || peer.work(set, verb, Form::Default, &cases);
+                    let check = |mut work| signature(set, verb, Form::Default, &cases, &mut work);
+                    assert_eq!(check(work().expect("an example")), Ok(()), "{name}, {set:?}, {verb:?}");
+                    assert!(check(lying(work(), 1, private)).is_err(), "{name}, {set:?}, {verb:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_our_example_makes_every_peer_takes() {
+        let form = Form::Default;
+        let mut answer = Answer::default();
+        let set = KemSet::MlKem768;
+        let mut cases = KemCases::new(set, 1);
+        let mut ours = KemPeer::work(&Ours, set, KemVerb::Encaps, form, &cases).expect("an example");
+        (ours.run)(0, &mut answer);
+        drop(ours);
+        let case = &mut Rc::get_mut(&mut cases).expect("nobody else has them").all[0];
+        assert_ne!(case.ciphertext, answer.public, "randomness was drawn");
+        (case.ciphertext, case.secret) = (answer.public.clone(), answer.private.clone());
+        for (name, peer) in everybody().iter().filter_map(|peer| Some((peer.name, peer.kem.as_ref()?))) {
+            let mut work = peer.work(set, KemVerb::Decaps, form, &cases).expect("an example");
+            assert_eq!(kem(set, KemVerb::Decaps, form, &cases, &mut work), Ok(()), "{name}");
+        }
+
+        let set = SignatureSet::MlDsa65;
+        let mut cases = SignatureCases::new(set, 1, 1);
+        let mut ours =
+            SignaturePeer::work(&Ours, set, SignatureVerb::Sign, form, &cases).expect("an example");
+        (ours.run)(0, &mut answer);
+        drop(ours);
+        let case = &mut Rc::get_mut(&mut cases).expect("nobody else has them").all[0];
+        assert_ne!(case.signature, answer.public, "randomness was drawn");
+        case.signature = answer.public.clone();
+        for (name, peer) in everybody().iter().filter_map(|peer| Some((peer.name, peer.signature.as_ref()?)))
+        {
+            let mut work = peer.work(set, SignatureVerb::Verify, form, &cases).expect("an example");
+            assert_eq!(signature(set, SignatureVerb::Verify, form, &cases, &mut work), Ok(()), "{name}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! To add a peer: a file here that implements [`KemPeer`] or [`SignaturePeer`], and a line in [`all`].
 
+use std::hint::black_box;
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
@@ -22,12 +23,22 @@ mod wolfssl;
 /// What an operation starts from and what it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// From key bytes, all work included. Private keys: the expanded encoding (2400 bytes for ML-KEM-768).
+    /// The calls of the first documented example of the library, with the randomness that it draws. Ours is the one for
+    /// Rust in README.md; the file of each peer cites its own. All are cut into rows in the same way:
+    ///
+    /// * Key generation is the call that makes the key, and its drop. Nothing is encoded.
+    /// * The other operations are their call, with the key objects that the example holds since key generation: they were
+    ///   made before. What the example makes for that call alone is made within the time, out of another key or of bytes
+    ///   that arrive: our encapsulation key is, because README.md receives its bytes.
+    /// * Messages, ciphertexts and signatures are there before, as the call takes them. The messages are those of the other
+    ///   forms, with an empty context: not every peer's example has one.
+    Default,
+    /// From key bytes, all work included. Private keys: the standard's encoding (2400 bytes for ML-KEM-768).
     Oneshot,
     /// From the seed of the private key, all work included: for the peers that import private keys so.
     Seed,
     /// The key object was prepared before, outside the measured time.
-    Expanded,
+    Prepared,
     /// Ours with the least memory: public keys stay bytes, private keys stay seeds. A peer keeps the same bytes and
     /// does what its API does with them, in whatever memory that takes.
     Compact,
@@ -43,9 +54,10 @@ impl Form {
     /// The name in the report.
     pub fn name(self) -> &'static str {
         match self {
+            Form::Default => "default",
             Form::Oneshot => "oneshot",
             Form::Seed => "seed",
-            Form::Expanded => "expanded",
+            Form::Prepared => "prepared",
             Form::Compact => "compact",
             Form::Batch64 => "batch64",
         }
@@ -80,8 +92,8 @@ impl KemSet {
 /// What a KEM does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KemVerb {
-    /// From a seed (or the peer's own randomness) to encoded keys. `oneshot`: both keys encoded, the private one
-    /// expanded; `compact`: the public key encoded, the private one being its seed.
+    /// From a seed (or the peer's own randomness) to encoded keys. `oneshot`: both keys in the standard's
+    /// encoding; `compact`: the public key encoded, the private one being its seed.
     Keygen,
     /// From an encapsulation key to a ciphertext and a shared secret.
     Encaps,
@@ -156,8 +168,10 @@ pub type Run = dyn FnMut(usize, &mut Answer);
 pub struct Work {
     /// The work itself.
     pub run: Box<Run>,
-    /// The peer draws its own randomness here: its outputs differ from ours and are checked across instead.
+    /// Randomness is drawn here: the outputs differ from those of the cases and are checked across instead.
     pub random: bool,
+    /// The work with its result encoded, where `run` encodes nothing: for the comparison alone.
+    pub encoded: Option<Box<Run>>,
     /// How many operations one run does. A batch does all good cases in one, whatever the number of the case, and gives
     /// their outputs one after the other; only asked for the tampered case it puts that in the place of the last.
     pub batch: usize,
@@ -166,17 +180,46 @@ pub struct Work {
 impl Work {
     /// Work whose output is a function of the case.
     pub fn exact(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false, batch: 1 })
+        Some(Self { run: Box::new(run), random: false, encoded: None, batch: 1 })
     }
 
     /// Work for which the peer draws randomness, at its own cost.
     pub fn random(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: true, batch: 1 })
+        Some(Self { run: Box::new(run), random: true, encoded: None, batch: 1 })
+    }
+
+    /// Work that draws randomness and encodes nothing, and the work with its result encoded.
+    pub fn unencoded(
+        mut run: impl FnMut(usize) + 'static,
+        encoded: impl FnMut(usize, &mut Answer) + 'static,
+    ) -> Option<Self> {
+        let run = move |i: usize, _: &mut Answer| run(i);
+        Some(Self { run: Box::new(run), random: true, encoded: Some(Box::new(encoded)), batch: 1 })
+    }
+
+    /// The generation of a key object, and its drop.
+    pub fn key<K>(
+        generate: impl Fn() -> K + 'static,
+        encode: impl Fn(&K, &mut Answer) + 'static,
+    ) -> Option<Self> {
+        let generate = Rc::new(generate);
+        let again = generate.clone();
+        Self::unencoded(
+            move |_| {
+                black_box(&generate());
+            },
+            move |_, answer| encode(&again(), answer),
+        )
+    }
+
+    /// The work whose answer can be compared.
+    pub fn compared(&mut self) -> &mut Run {
+        self.encoded.as_mut().unwrap_or(&mut self.run)
     }
 
     /// A batch of [`BATCH`] operations whose outputs are a function of the cases.
     pub fn batch(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false, batch: BATCH })
+        Some(Self { run: Box::new(run), random: false, encoded: None, batch: BATCH })
     }
 }
 

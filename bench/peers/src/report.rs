@@ -159,6 +159,9 @@ fn facts(context: &Context, results: &Results) -> Vec<String> {
     facts.push(
         "`*`: the peer draws its own randomness there, at its own cost; its signatures are hedged.".into(),
     );
+    if results.rows.iter().any(|row| row.form == Form::Default) {
+        facts.push("`default`: everybody's calls are those of its first documented example; ours draws randomness too.".into());
+    }
     if results.rows.iter().any(|row| row.form == Form::Batch64) {
         facts.push(
             "`batch64`: ours is an operation of a batch of 64, the peers' one alone (`oneshot`).".into(),

@@ -68,6 +68,24 @@ impl Row {
     }
 }
 
+/// The rows in their order, and of those that were measured more than once the run with the middle ratio.
+pub fn middles(rows: Vec<Row>) -> Vec<Row> {
+    let mut runs: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        match runs.iter_mut().find(|of| (&of[0].op, of[0].form) == (&row.op, row.form)) {
+            Some(of) => of.push(row),
+            None => runs.push(vec![row]),
+        }
+    }
+    let ratio = |row: &Row| row.ratio_to_fastest_peer().unwrap_or_default();
+    (runs.into_iter())
+        .map(|mut of| {
+            of.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+            of.swap_remove(of.len() / 2)
+        })
+        .collect()
+}
+
 /// Keccak-f\[1600\] of several states at once: no peer offers that alone, so that the row counts cycles.
 pub struct Permutation {
     /// States in a call.
@@ -106,4 +124,27 @@ impl Permutation {
 
 fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_three_runs_the_one_with_the_middle_ratio_is_kept_whole() {
+        let run = |form, ours_ns, rivals: [f64; 2]| {
+            let time = |(name, ns)| Time { name, level: Level::Avx2, ns, random: true, scaled: false };
+            let peers = ["a", "b"].into_iter().zip(rivals).map(time).collect();
+            Row { op: "ML-KEM-768 encaps".into(), form, kernels: Level::Avx2, ours_ns, peers }
+        };
+        // The ratios to the fastest peer are 0.9, 1.2 and 1.1.
+        let rows = vec![
+            run(Form::Default, 100.0, [90.0, 200.0]),
+            run(Form::Oneshot, 50.0, [60.0, 70.0]),
+            run(Form::Default, 100.0, [300.0, 120.0]),
+            run(Form::Default, 200.0, [220.0, 900.0]),
+        ];
+        let kept: Vec<_> = middles(rows).iter().map(|row| (row.form, row.ours_ns, row.peers[1].ns)).collect();
+        assert_eq!(kept, [(Form::Default, 200.0, 900.0), (Form::Oneshot, 50.0, 70.0)]);
+    }
 }

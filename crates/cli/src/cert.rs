@@ -814,7 +814,7 @@ fn scheme_name(oid: &str) -> String {
         "1.2.840.10045.4.3.3" => "ECDSA with SHA-384".to_owned(),
         "1.2.840.10045.4.3.4" => "ECDSA with SHA-512".to_owned(),
         _ => {
-            let known = pki::Algorithm::ALL.into_iter().find(|algorithm| algorithm.oid() == oid);
+            let known = pki::Algorithm::ALL.iter().copied().find(|algorithm| algorithm.oid() == oid);
             let known = known.map(pki::Algorithm::name).or_else(|| pki::name_of_unsupported(oid));
             known.unwrap_or(oid).to_owned()
         }

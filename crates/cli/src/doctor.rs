@@ -133,7 +133,7 @@ fn sealing() -> Finding {
 fn tables() -> Finding {
     let level = cpu::level();
     let mut digests = Vec::new();
-    for other in Level::ALL {
+    for other in Level::ALL.iter().copied() {
         cpu::limit(other.min(level));
         if cpu::level() == other {
             digests.push((other, fingerprint()));

@@ -37,8 +37,8 @@ pub enum Level {
 
 impl Level {
     /// Every level, in ascending order.
-    pub const ALL: [Self; 7] =
-        [Self::Portable, Self::Armv7em, Self::Rv32, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
+    pub const ALL: &'static [Self] =
+        &[Self::Portable, Self::Armv7em, Self::Rv32, Self::Neon, Self::Simd128, Self::Avx2, Self::Avx512];
 
     /// The level's name: `portable`, `armv7em`, `rv32`, `neon`, `simd128`, `avx2` or `avx512`.
     #[must_use]
@@ -77,7 +77,7 @@ impl FromStr for Level {
     type Err = UnknownLevel;
 
     fn from_str(name: &str) -> Result<Self, UnknownLevel> {
-        Self::ALL.into_iter().find(|level| level.name() == name).ok_or(UnknownLevel)
+        Self::ALL.iter().copied().find(|level| level.name() == name).ok_or(UnknownLevel)
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn names_and_levels_correspond() {
-        for level in Level::ALL {
+        for level in Level::ALL.iter().copied() {
             assert_eq!(level.name().parse(), Ok(level));
         }
         assert_eq!("sse2".parse::<Level>(), Err(UnknownLevel));

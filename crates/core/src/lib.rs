@@ -12,10 +12,12 @@ extern crate std;
 pub mod approved;
 mod bytes;
 pub mod cpu;
+mod filled;
 pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]
 mod once;
+mod prehash;
 mod rng;
 pub mod secret;
 pub mod sha3;

@@ -55,67 +55,71 @@
 //!
 //! # Layout
 //!
-//! * `params`: the parameter sets (§4);
-//! * `message`: M, M′ and μ, and the pre-hash functions (§5.2, §5.4);
-//! * `keys`: the types; `forms`, `prepared`, `compact`: what they hold; `encoded`: the standard's bytes;
-//! * `dsa`: key generation, signing, verification (§6); `verify`: verification with more memory, one by one or many at once;
-//! * `small`: the same in the least memory;
-//! * `encode`: bits and bytes (§7.1, §7.2);
+//! From below to above; no two modules use each other:
+//!
+//! * `ring`, `kernels`: polynomials, and the work on them that deserves a fast path (§7.5);
+//! * `params`: the parameters (§4); `errors`;
+//! * `encode`: bits and bytes (§7.1, §7.2); `hint`: the high bits and their hints (§7.4);
+//! * `message`: M and μ (§5.2, §5.4); M′ and the pre-hash functions stand beside this module, in `prehash`;
 //! * `sample`: polynomials from hashes (§7.3); `lanes`: many of them side by side;
-//! * `hint`: the high bits and their hints (§7.4);
-//! * `ring`, `kernels`: polynomials, and the work on them that deserves a fast path (§7.5).
+//! * `public`: the bytes of a public key; `forms`: the encodings of a set, and what its keys hold;
+//! * `dsa`: signing and verification, generic over the form of the key (§6.2, §6.3); `seeds`: ρ and ρ′, and key generation (§6.1);
+//! * `small`: all three in the least memory;
+//! * `verify`: by a key that is used once; `verify_many`: many signatures side by side;
+//! * `prepared`, `compact`: what keys hold; `encoded`: the standard's bytes; `sets`: the parameter sets; `keys`: the types.
 
+#[cfg(all(gambeson_ct, feature = "alloc"))]
+mod attempt;
 mod compact;
 mod dsa;
 mod encode;
 mod encoded;
+mod errors;
 mod forms;
 mod hint;
 mod kernels;
 mod keys;
 #[cfg(feature = "alloc")]
 mod lanes;
-#[cfg(test)]
-mod mask_tests;
 mod message;
 mod params;
 #[cfg(feature = "alloc")]
 mod prepared;
+mod public;
 mod ring;
 #[cfg(feature = "rustcrypto")]
 mod rustcrypto;
 mod sample;
+mod seeds;
+mod sets;
 mod small;
-#[cfg(feature = "alloc")]
 mod verify;
+#[cfg(feature = "alloc")]
+mod verify_many;
 
 #[cfg(all(gambeson_ct, feature = "alloc"))]
 #[doc(hidden)]
-pub use dsa::attempt;
-pub use encoded::{SigningKeyError, SigningKeyRef};
+pub use attempt::attempt;
+pub use encoded::SigningKeyRef;
+pub use errors::{InvalidSignature, SigningKeyError, VerifyingKeyError};
+pub use forms::ParameterSet;
 #[cfg(gambeson_ct)]
 #[doc(hidden)]
 pub use kernels::gate;
-pub use keys::{InvalidSignature, SigningKey, VerifyingKey, VerifyingKeyError, VerifyingKeyRef};
-pub use message::{
-    ContextTooLong, Digest, DigestLength, Message, MuHasher, PreHash, PreHasher, UnknownPreHash,
-};
+pub use keys::{SigningKey, VerifyingKey, VerifyingKeyRef};
+pub use message::{Message, MuHasher};
 #[cfg(feature = "alloc")]
-pub use params::PreparedSet;
-pub use params::{MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+pub use prepared::PreparedSet;
 #[cfg(feature = "rustcrypto")]
 pub use rustcrypto::Signature;
+pub use sets::{MlDsa44, MlDsa65, MlDsa87};
 #[cfg(feature = "alloc")]
-pub use verify::verify_many;
+pub use verify_many::verify_many;
+
+pub use crate::prehash::{ContextTooLong, Digest, DigestLength, PreHash, PreHasher, UnknownPreHash};
 
 /// The kernel table that would run.
 #[must_use]
 pub fn kernels() -> crate::cpu::Level {
     kernels::active().level
-}
-
-/// Whether the table in force is for vectors: then sponges run side by side, and matrices are made on the heap.
-#[cfg(feature = "alloc")]
-fn is_wide() -> bool {
-    kernels() >= crate::cpu::Level::Neon
 }

@@ -2,18 +2,90 @@
 
 #![allow(unsafe_code)] // An atomic pointer owns the value.
 
-use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+/// The owner of a value: a count, which clones share.
+#[cfg(target_has_atomic = "ptr")]
+mod owner {
+    use super::{AtomicPtr, Ordering};
+    use alloc::sync::Arc;
+
+    pub type Owner<T> = Arc<T>;
+
+    pub fn into_raw<T>(value: T) -> *mut T {
+        Arc::into_raw(Arc::new(value)).cast_mut()
+    }
+
+    /// # Safety
+    /// The pointer came from `into_raw` or `share`, and is not used again.
+    pub unsafe fn release<T>(value: *mut T) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Arc::from_raw(value) });
+    }
+
+    /// The pointer of a clone.
+    ///
+    /// # Safety
+    /// The pointer came from `into_raw` or `share`, and is not released meanwhile.
+    pub unsafe fn share<T>(value: *mut T) -> *mut T {
+        // SAFETY: the caller's promise.
+        unsafe { Arc::increment_strong_count(value) };
+        value
+    }
+
+    pub fn exchange<T>(place: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<*mut T, *mut T> {
+        place.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+/// The owner on a processor without compare-and-exchange: each place has a value of its own, and a clone none. Of two threads that make the value at once
+/// each has its own; the memory of the one that was stored first is never released.
+#[cfg(not(target_has_atomic = "ptr"))]
+mod owner {
+    use super::{AtomicPtr, Ordering};
+    use alloc::boxed::Box;
+
+    pub type Owner<T> = Box<T>;
+
+    pub fn into_raw<T>(value: T) -> *mut T {
+        Box::into_raw(Box::new(value))
+    }
+
+    /// # Safety
+    /// The pointer came from `into_raw`, and is not used again.
+    pub unsafe fn release<T>(value: *mut T) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(value) });
+    }
+
+    /// The pointer of a clone, which has no value.
+    ///
+    /// # Safety
+    /// None is asked of the caller here.
+    pub unsafe fn share<T>(_value: *mut T) -> *mut T {
+        core::ptr::null_mut()
+    }
+
+    pub fn exchange<T>(place: &AtomicPtr<T>, from: *mut T, to: *mut T) -> Result<*mut T, *mut T> {
+        match place.load(Ordering::Acquire) {
+            found if found == from => {
+                place.store(to, Ordering::Release);
+                Ok(found)
+            }
+            found => Err(found),
+        }
+    }
+}
+
 /// A place for a value that is made at the second use, and shared by all clones that are made afterwards.
 ///
-/// It is null at first, [`USED`] after the first use, and then the pointer of an [`Arc`] until it is dropped.
+/// It is null at first, [`USED`](Self::USED) after the first use, and then the pointer of the value until it is dropped.
 pub(crate) struct AtSecondUse<T> {
     place: AtomicPtr<T>,
-    owned: PhantomData<Arc<T>>,
+    owned: PhantomData<owner::Owner<T>>,
 }
 
 impl<T> AtSecondUse<T> {
@@ -44,7 +116,7 @@ impl<T> AtSecondUse<T> {
         let place = self.place.load(Ordering::Acquire);
         if place.is_null() {
             // Two uses at once are both first ones.
-            _ = self.place.compare_exchange(place, Self::USED, Ordering::Relaxed, Ordering::Relaxed);
+            _ = owner::exchange(&self.place, place, Self::USED);
             return None;
         }
         self.of(place).or_else(|| Some(self.set(make())))
@@ -57,15 +129,15 @@ impl<T> AtSecondUse<T> {
 
     /// Takes `value` unless another thread was faster, and returns the one that is there.
     fn set(&self, value: T) -> &T {
-        let own = Arc::into_raw(Arc::new(value)).cast_mut();
+        let own = owner::into_raw(value);
         let mut place = self.place.load(Ordering::Acquire);
         loop {
             if let Some(faster) = self.of(place) {
                 // SAFETY: `own` came from `into_raw`, and nobody else has it.
-                drop(unsafe { Arc::from_raw(own) });
+                unsafe { owner::release(own) };
                 return faster;
             }
-            match self.place.compare_exchange_weak(place, own, Ordering::AcqRel, Ordering::Acquire) {
+            match owner::exchange(&self.place, place, own) {
                 // SAFETY: the value lives until this place is dropped.
                 Ok(_) => return unsafe { &*own },
                 Err(found) => place = found,
@@ -83,9 +155,8 @@ impl<T> AtSecondUse<T> {
 impl<T> Clone for AtSecondUse<T> {
     fn clone(&self) -> Self {
         let Some(pointer) = self.pointer() else { return Self::NEW };
-        // SAFETY: it came from `into_raw`, and this place holds one of its counts meanwhile.
-        unsafe { Arc::increment_strong_count(pointer) };
-        Self { place: AtomicPtr::new(pointer), owned: PhantomData }
+        // SAFETY: it came from `into_raw`, and this place, which is borrowed, releases it later.
+        Self { place: AtomicPtr::new(unsafe { owner::share(pointer) }), owned: PhantomData }
     }
 }
 
@@ -93,7 +164,7 @@ impl<T> Drop for AtSecondUse<T> {
     fn drop(&mut self) {
         if let Some(pointer) = self.pointer() {
             // SAFETY: it came from `into_raw`, and this is its only release by this place.
-            drop(unsafe { Arc::from_raw(pointer) });
+            unsafe { owner::release(pointer) };
         }
     }
 }

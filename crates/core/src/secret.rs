@@ -7,6 +7,8 @@
 #![allow(unsafe_code)] // The barrier, the scrubber and the valgrind mark are the reason for this file.
 
 use core::fmt;
+#[cfg(feature = "alloc")]
+use core::mem::ManuallyDrop;
 use core::mem::MaybeUninit;
 
 use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop};
@@ -62,24 +64,36 @@ impl<T: Zeroize + Copy + 'static> Secret<T> {
     #[must_use]
     pub fn take(&mut self) -> Self {
         let moved = Self(self.0);
-        self.0.zeroize();
+        wipe_value(&mut self.0);
         moved
     }
 }
 
 impl<T: Zeroize + 'static> Drop for Secret<T> {
     fn drop(&mut self) {
-        // The encodings of keys: `zeroize` takes their thousands of bytes one by one.
-        #[cfg(feature = "alloc")]
-        if let Some(bytes) = (&mut self.0 as &mut dyn core::any::Any).downcast_mut::<alloc::vec::Vec<u8>>() {
-            bytes.clear();
-            let spare = bytes.spare_capacity_mut();
-            spare.fill(MaybeUninit::new(0));
-            core::hint::black_box(spare);
-            return;
-        }
-        self.0.zeroize();
+        wipe_value(&mut self.0);
     }
+}
+
+/// Wipes a value. Bytes, which `zeroize` takes one by one, are wiped by words: shared secrets, seeds, and encodings of keys.
+#[inline(always)]
+fn wipe_value<T: Zeroize + 'static>(value: &mut T) {
+    let any: &mut dyn core::any::Any = value;
+    if let Some(bytes) = any.downcast_mut::<[u8; 32]>() {
+        return wipe(bytes);
+    }
+    if let Some(bytes) = any.downcast_mut::<[u8; 64]>() {
+        return wipe(bytes);
+    }
+    #[cfg(feature = "alloc")]
+    if let Some(bytes) = any.downcast_mut::<alloc::vec::Vec<u8>>() {
+        bytes.clear();
+        let spare = bytes.spare_capacity_mut();
+        spare.fill(MaybeUninit::new(0));
+        core::hint::black_box(spare);
+        return;
+    }
+    value.zeroize();
 }
 
 impl<T: Zeroize + 'static> ZeroizeOnDrop for Secret<T> {}
@@ -101,14 +115,14 @@ impl<T: Zeroize + 'static> fmt::Debug for Secret<T> {
 /// assert_eq!(key.0, 7);
 /// ```
 #[cfg(feature = "alloc")]
-pub struct WipedBox<T>(core::mem::ManuallyDrop<alloc::boxed::Box<T>>);
+pub struct WipedBox<T>(ManuallyDrop<alloc::boxed::Box<T>>);
 
 #[cfg(feature = "alloc")]
 impl<T> WipedBox<T> {
     /// Moves `value` to the heap.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self(core::mem::ManuallyDrop::new(alloc::boxed::Box::new(value)))
+        Self(ManuallyDrop::new(alloc::boxed::Box::new(value)))
     }
 }
 
@@ -125,7 +139,7 @@ impl<T> core::ops::Deref for WipedBox<T> {
 impl<T> Drop for WipedBox<T> {
     fn drop(&mut self) {
         // SAFETY: the field is not used again.
-        let value = alloc::boxed::Box::into_raw(unsafe { core::mem::ManuallyDrop::take(&mut self.0) });
+        let value = alloc::boxed::Box::into_raw(unsafe { ManuallyDrop::take(&mut self.0) });
         // SAFETY: a box gave the pointer, and nobody else has it: its value is dropped once, its memory wiped and given back once.
         unsafe {
             value.drop_in_place();

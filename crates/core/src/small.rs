@@ -141,7 +141,7 @@ macro_rules! zero {
         }
     )*};
 }
-zero! { u8 i32 u64 }
+zero! { u8 i32 u32 u64 }
 
 // SAFETY: this and what follows hold nothing else.
 unsafe impl<T: Zero, const N: usize> Zero for [T; N] {

@@ -68,7 +68,7 @@ pub fn read<'a>(
         if data.is_null() {
             return Err(gambeson_error::Null);
         }
-        let digest = function.wrap(bytes).map_err(|_| gambeson_error::Length)?;
+        let digest = Digest::from_bytes(function, bytes).map_err(|_| gambeson_error::Length)?;
         Message::prehashed(held.insert(digest), context)
     };
     message.map_err(|_| gambeson_error::Context)

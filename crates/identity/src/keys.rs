@@ -1,10 +1,12 @@
 //! Signature keys of agents: ML-DSA (FIPS 204) with the names that JOSE, HTTP and multicodec give it.
 
+mod used;
+
 use crate::entropy::Hedge;
 use crate::error::bad;
 use crate::{Error, Reason, Result, encoding};
 use core::fmt;
-use gambeson::mldsa::{self, Message, MlDsa44, MlDsa65, MlDsa87, ParameterSet};
+use gambeson::mldsa::{self, Message, MlDsa44, MlDsa65, MlDsa87};
 use serde_json::{Map, Value, json};
 
 /// A signature algorithm of this crate.
@@ -87,24 +89,20 @@ impl fmt::Display for Algorithm {
 
 /// Does the same with the key of each parameter set.
 macro_rules! each {
-    ($form:ident, $keys:expr, $key:ident => $work:expr) => {
+    ($keys:expr, $key:ident => $work:expr) => {
         match $keys {
-            $form::MlDsa44($key) => $work,
-            $form::MlDsa65($key) => $work,
-            $form::MlDsa87($key) => $work,
+            Signing::MlDsa44($key) => $work,
+            Signing::MlDsa65($key) => $work,
+            Signing::MlDsa87($key) => $work,
         }
     };
 }
 
-/// A public key that verifies signatures.
-#[derive(Clone)]
-pub struct VerifyingKey(Verifying);
-
-#[derive(Clone)]
-enum Verifying {
-    MlDsa44(Box<mldsa::VerifyingKey<MlDsa44>>),
-    MlDsa65(Box<mldsa::VerifyingKey<MlDsa65>>),
-    MlDsa87(Box<mldsa::VerifyingKey<MlDsa87>>),
+/// A public key that verifies signatures. It rests as its bytes; the keys that were used last in the process are kept prepared.
+#[derive(Clone, PartialEq, Eq)]
+pub struct VerifyingKey {
+    algorithm: Algorithm,
+    bytes: Box<[u8]>,
 }
 
 impl VerifyingKey {
@@ -114,30 +112,22 @@ impl VerifyingKey {
     ///
     /// [`Reason::BadKey`] if the length is another than [`Algorithm::key_len`].
     pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self> {
-        fn key<P: ParameterSet>(bytes: &[u8]) -> Result<Box<mldsa::VerifyingKey<P>>> {
-            mldsa::VerifyingKey::try_from(bytes)
-                .map(Box::new)
-                .map_err(|error| Error::new(Reason::BadKey, error))
+        if bytes.len() != algorithm.key_len() {
+            let error =
+                mldsa::VerifyingKeyError::Length { expected: algorithm.key_len(), actual: bytes.len() };
+            return Err(Error::new(Reason::BadKey, error));
         }
-        Ok(Self(match algorithm {
-            Algorithm::MlDsa44 => Verifying::MlDsa44(key(bytes)?),
-            Algorithm::MlDsa65 => Verifying::MlDsa65(key(bytes)?),
-            Algorithm::MlDsa87 => Verifying::MlDsa87(key(bytes)?),
-        }))
+        Ok(Self { algorithm, bytes: bytes.into() })
     }
 
     /// The encoding of FIPS 204.
     pub fn as_bytes(&self) -> &[u8] {
-        each!(Verifying, &self.0, key => key.as_bytes().as_ref())
+        &self.bytes
     }
 
     /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
-        match self.0 {
-            Verifying::MlDsa44(_) => Algorithm::MlDsa44,
-            Verifying::MlDsa65(_) => Algorithm::MlDsa65,
-            Verifying::MlDsa87(_) => Algorithm::MlDsa87,
-        }
+        self.algorithm
     }
 
     /// Verifies a signature in pure mode (FIPS 204, Algorithm 3). JOSE, HTTP and Data Integrity have an empty context.
@@ -150,7 +140,7 @@ impl VerifyingKey {
         crate::counts::add(|counts| counts.verifications += 1);
         let refused = || Error::new(Reason::BadSignature, "the signature does not fit the key and the bytes");
         let message = Message::pure(message, context).map_err(|_| refused())?;
-        each!(Verifying, &self.0, key => key.verify(message, signature)).map_err(|_| refused())
+        used::verify(self, message, signature).map_err(|_| refused())
     }
 
     /// The JSON Web Key (RFC 9964, §3): `kty` AKP, `alg`, `pub`.
@@ -202,14 +192,6 @@ impl VerifyingKey {
         Self::from_bytes(algorithm, key)
     }
 }
-
-impl PartialEq for VerifyingKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.algorithm() == other.algorithm() && self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl Eq for VerifyingKey {}
 
 impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -311,11 +293,8 @@ impl SigningKey {
 
     /// The public key.
     pub fn verifying_key(&self) -> VerifyingKey {
-        VerifyingKey(match &self.keys {
-            Signing::MlDsa44(key) => Verifying::MlDsa44(Box::new(key.verifying_key())),
-            Signing::MlDsa65(key) => Verifying::MlDsa65(Box::new(key.verifying_key())),
-            Signing::MlDsa87(key) => Verifying::MlDsa87(Box::new(key.verifying_key())),
-        })
+        let bytes = each!(&self.keys, key => key.verifying_key().as_bytes().as_ref().into());
+        VerifyingKey { algorithm: self.algorithm(), bytes }
     }
 
     /// Signs in pure mode (FIPS 204, Algorithm 2), hedged: `rnd` comes from the system, a key of `m/4'` and the message.
@@ -326,10 +305,10 @@ impl SigningKey {
     pub fn sign(&self, context: &[u8], message: &[u8]) -> Result<Vec<u8>> {
         let form = Message::pure(message, context).map_err(|error| Error::new(Reason::BadForm, error))?;
         if self.hedge.is_deterministic() {
-            return Ok(each!(Signing, &self.keys, key => key.sign_deterministic(form).to_vec()));
+            return Ok(each!(&self.keys, key => key.sign_deterministic(form).to_vec()));
         }
         let rnd = self.hedge.draw(&[context, message])?;
-        Ok(each!(Signing, &self.keys, key => key.sign_with_rnd(rnd.expose(), form).to_vec()))
+        Ok(each!(&self.keys, key => key.sign_with_rnd(rnd.expose(), form).to_vec()))
     }
 }
 

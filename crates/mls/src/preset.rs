@@ -37,8 +37,8 @@ pub enum Preset {
 
 impl Preset {
     /// All presets.
-    pub const ALL: [Self; 6] =
-        [Self::Default, Self::Hybrid, Self::Approved, Self::Cnsa2, Self::Classical, Self::All];
+    pub const ALL: &'static [Self] =
+        &[Self::Default, Self::Hybrid, Self::Approved, Self::Cnsa2, Self::Classical, Self::All];
 
     /// The name.
     #[must_use]
@@ -111,7 +111,7 @@ impl FromStr for Preset {
     type Err = UnknownPreset;
 
     fn from_str(name: &str) -> Result<Self, UnknownPreset> {
-        Self::ALL.into_iter().find(|preset| preset.name() == name).ok_or(UnknownPreset)
+        Self::ALL.iter().copied().find(|preset| preset.name() == name).ok_or(UnknownPreset)
     }
 }
 

@@ -76,7 +76,7 @@ const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
 impl Algorithm {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: &'static [Self] = &[
         Self::MlKem512,
         Self::MlKem768,
         Self::MlKem1024,
@@ -234,7 +234,7 @@ impl Algorithm {
 
     /// The algorithm of a file. All the documents say that the parameters MUST be absent, but for the curve of ECDSA.
     pub(crate) fn of(identifier: &AlgorithmIdentifierRef<'_>) -> Result<Self, Error> {
-        let mut same = Self::ALL.into_iter().filter(|known| known.object_identifier() == identifier.oid);
+        let mut same = Self::ALL.iter().copied().filter(|known| known.object_identifier() == identifier.oid);
         let first =
             same.clone().next().ok_or_else(|| Error::Algorithm { oid: identifier.oid.to_string() })?;
         match (first.curve(), identifier.parameters) {
@@ -327,7 +327,7 @@ impl FromStr for Algorithm {
 
     fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
         let matches = |algorithm: &Self| algorithm.name().eq_ignore_ascii_case(name);
-        Self::ALL.into_iter().find(matches).ok_or(UnknownAlgorithm)
+        Self::ALL.iter().copied().find(matches).ok_or(UnknownAlgorithm)
     }
 }
 

@@ -54,7 +54,7 @@ pub enum Preset {
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Default, Self::Cnsa2, Self::FullyHybrid, Self::Classical448];
+    pub const ALL: &'static [Self] = &[Self::Default, Self::Cnsa2, Self::FullyHybrid, Self::Classical448];
 
     /// The name.
     #[must_use]
@@ -127,7 +127,7 @@ impl FromStr for Preset {
     type Err = UnknownPreset;
 
     fn from_str(name: &str) -> Result<Self, UnknownPreset> {
-        Self::ALL.into_iter().find(|preset| preset.name() == name).ok_or(UnknownPreset)
+        Self::ALL.iter().copied().find(|preset| preset.name() == name).ok_or(UnknownPreset)
     }
 }
 

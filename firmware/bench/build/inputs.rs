@@ -39,8 +39,8 @@ pub fn of_kem<P: mlkem::PreparedSet>(operation: &str) -> Vec<Vec<u8>> {
         let (c, shared) = (c.as_ref(), &shared.expose()[..]);
         match operation {
             "keygen" => [&seed, ek].concat(),
-            "encaps" | "encaps-expanded" => [ek, &m, c, shared].concat(),
-            "decaps" | "decaps-expanded" => [&seed, c, shared].concat(),
+            "encaps" | "encaps-prepared" => [ek, &m, c, shared].concat(),
+            "decaps" | "decaps-prepared" => [&seed, c, shared].concat(),
             _ => [dk.to_encoded().expose(), c, shared].concat(),
         }
     };
@@ -66,8 +66,8 @@ pub fn of_dsa<P: mldsa::PreparedSet>(operation: &str) -> Vec<Vec<u8>> {
         let signature = key.sign_deterministic(&message);
         let signature = signature.as_ref();
         match operation {
-            "sign-seed" | "sign-expanded" => [&seed, &message[..], signature].concat(),
-            "verify" | "verify-expanded" => {
+            "sign-seed" | "sign-prepared" => [&seed, &message[..], signature].concat(),
+            "verify" | "verify-prepared" => {
                 [key.verifying_key().as_bytes().as_ref(), &message, signature].concat()
             }
             _ => [key.to_encoded().expose(), &message[..], signature].concat(),

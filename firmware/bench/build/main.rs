@@ -26,16 +26,16 @@ const SETS: &[(&str, &str)] = &[
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("ml-kem", "keygen", "kem::KeyGen"),
     ("ml-kem", "encaps", "kem::Encaps"),
-    ("ml-kem", "encaps-expanded", "kem::EncapsPrepared"),
+    ("ml-kem", "encaps-prepared", "kem::EncapsPrepared"),
     ("ml-kem", "decaps", "kem::Decaps"),
     ("ml-kem", "decaps-dk", "kem::DecapsEncoded"),
-    ("ml-kem", "decaps-expanded", "kem::DecapsPrepared"),
+    ("ml-kem", "decaps-prepared", "kem::DecapsPrepared"),
     ("ml-dsa", "keygen", "dsa::KeyGen"),
     ("ml-dsa", "sign", "dsa::Sign"),
     ("ml-dsa", "sign-seed", "dsa::SignSeed"),
-    ("ml-dsa", "sign-expanded", "dsa::SignPrepared"),
+    ("ml-dsa", "sign-prepared", "dsa::SignPrepared"),
     ("ml-dsa", "verify", "dsa::Verify"),
-    ("ml-dsa", "verify-expanded", "dsa::VerifyPrepared"),
+    ("ml-dsa", "verify-prepared", "dsa::VerifyPrepared"),
     ("keccak-f[1600]", "permute", "keccak::Permute"),
     ("p-256", "keygen", "classical::P256KeyGen"),
     ("p-256", "agree", "classical::P256Agree"),
@@ -87,7 +87,7 @@ fn image(sets: &str, operations: &str, profile: &str) -> Result<String, Box<dyn 
         let (.., name) = OPERATIONS.iter().find(of).ok_or(format!("no operation {set} {operation}"))?;
         let operation = match (SETS.iter().find(|(name, _)| *name == set), profile) {
             (Some((_, set)), "small") => format!("crate::{name}<gambeson::Small<{set}>>"),
-            (Some((_, set)), "fast") if operation.ends_with("-expanded") => format!("crate::{name}<{set}>"),
+            (Some((_, set)), "fast") if operation.ends_with("-prepared") => format!("crate::{name}<{set}>"),
             (Some((_, set)), "fast") => format!("crate::{name}<gambeson::Compact<{set}>>"),
             (Some((_, set)), "workspace") => {
                 format!("crate::workspace::In<crate::{name}<gambeson::Small<{set}>>>")

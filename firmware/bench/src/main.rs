@@ -77,6 +77,8 @@ struct Both<A, B> {
 impl<A: Operation, B: Operation> Operation for Both<A, B> {
     const KEY: usize = 0;
 
+    const HEAP: bool = A::HEAP || B::HEAP;
+
     fn new() -> Self {
         Self { first: A::new(), second: B::new(), right: false }
     }

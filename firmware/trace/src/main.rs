@@ -54,9 +54,9 @@ fn main() -> ! {
     kem::in_a_workspace::<MlKem512>("workspace ML-KEM-512");
     kem::in_a_workspace::<MlKem768>("workspace ML-KEM-768");
     kem::in_a_workspace::<MlKem1024>("workspace ML-KEM-1024");
-    kem::on_the_heap::<MlKem512>("expanded ML-KEM-512");
-    kem::on_the_heap::<MlKem768>("expanded ML-KEM-768");
-    kem::on_the_heap::<MlKem1024>("expanded ML-KEM-1024");
+    kem::on_the_heap::<MlKem512>("prepared ML-KEM-512");
+    kem::on_the_heap::<MlKem768>("prepared ML-KEM-768");
+    kem::on_the_heap::<MlKem1024>("prepared ML-KEM-1024");
     dsa::borrowed::<MlDsa44>("ML-DSA-44", 35);
     dsa::borrowed::<MlDsa65>("ML-DSA-65", 9);
     dsa::borrowed::<MlDsa87>("ML-DSA-87", 14);

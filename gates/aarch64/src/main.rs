@@ -100,17 +100,17 @@ fn operations() -> Vec<Operation> {
                 key.expect("our own key").decapsulate(&c)
             });
         }),
-        ("ML-KEM-768 encaps, expanded key", |number| {
+        ("ML-KEM-768 encaps, prepared key", |number| {
             let key = kem_key(number);
             let (key, m) = (key.encapsulation_key(), bytes("m", number));
             region(|| key.encapsulate_deterministic(&m));
         }),
-        ("ML-KEM-768 decaps, expanded key", decapsulate_prepared),
+        ("ML-KEM-768 decaps, prepared key", decapsulate_prepared),
         ("ML-DSA-65 keygen", |number| {
             let seed = bytes("seed", number);
             region(|| SigningKey::<MlDsa65>::from_seed(&seed));
         }),
-        ("ML-DSA-65 sign, expanded key", |number| {
+        ("ML-DSA-65 sign, prepared key", |number| {
             let (key, message) = (signing_key(), bytes::<32>("message", number));
             region(|| key.sign_deterministic(&message));
         }),
@@ -122,7 +122,7 @@ fn operations() -> Vec<Operation> {
                 VerifyingKey::<Compact<MlDsa65>>::from_bytes(&key).verify(&message, signature.as_ref())
             });
         }),
-        ("ML-DSA-65 verify, expanded key", |number| {
+        ("ML-DSA-65 verify, prepared key", |number| {
             let (key, message) = (signing_key(), bytes::<32>("message", number));
             let (signature, key) = (key.sign_deterministic(&message), key.verifying_key());
             key.prepare();
@@ -166,7 +166,7 @@ fn secret_operations() -> Vec<Operation> {
             let c = ciphertext(&DecapsulationKey::from_seed(&seed), number);
             region(|| key.decapsulate(&c));
         }),
-        ("ML-KEM-768 decaps, expanded key", decapsulate_prepared),
+        ("ML-KEM-768 decaps, prepared key", decapsulate_prepared),
         #[cfg(gambeson_ct)]
         ("ML-DSA kernels", |number| {
             let secret = bytes("polynomials", number);

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     let part = env::args().nth(1).unwrap_or_default();
     let mut gate = Gate::default();
     let mut best = None;
-    for level in Level::ALL {
+    for level in Level::ALL.iter().copied() {
         cpu::limit(level);
         if cpu::level() != level {
             continue;

@@ -32,7 +32,7 @@ struct Gate {
 impl Instrument for Gate {
     fn run<R>(&mut self, (alg, op, form): Name<'_>, work: impl Fn() -> R + Sync) -> R {
         let is_signing = ["sign", "verify"].contains(&op);
-        if ["compact", "small", "expanded"].contains(&form)
+        if ["compact", "small", "prepared"].contains(&form)
             && (is_signing || ["keygen", "encaps", "decaps"].contains(&op))
         {
             let long_enough = if is_signing { LONG_ENOUGH / u32::from(MESSAGES) } else { LONG_ENOUGH };

@@ -133,7 +133,7 @@ mod operations {
         let ready = fixed.encapsulation_key();
         let compact = EncapsulationKey::<Compact<P>>::from_bytes(ready.as_bytes()).expect("our own key");
         let once = EncapsulationKeyRef::<P>::from_ref(ready.as_bytes()).expect("our own key");
-        gate.run(&format!("{name} encaps expanded"), |number| {
+        gate.run(&format!("{name} encaps prepared"), |number| {
             let m = secret("m", number);
             region(|| _ = black_box(ready.encapsulate_deterministic(&m)));
         });
@@ -141,7 +141,7 @@ mod operations {
             let m = secret("m", number);
             region(|| _ = black_box(compact.encapsulate_deterministic(&m)));
         });
-        gate.run(&format!("{name} decaps expanded"), |number| {
+        gate.run(&format!("{name} decaps prepared"), |number| {
             let key = DecapsulationKey::<P>::from_seed(&secret(name, number));
             let (c, _) = key.encapsulation_key().encapsulate_deterministic(&secret("m", number));
             let c = sometimes_wrong(c, number);
@@ -227,7 +227,7 @@ mod operations {
             let sigma = secret("sigma", number);
             region(|| _ = black_box(mlkem::gate::key_generation::<P>(&rho, &sigma)));
         });
-        gate.run(&format!("{name} key generation, expanded, behind G"), |number| {
+        gate.run(&format!("{name} key generation, prepared, behind G"), |number| {
             let sigma = secret("sigma", number);
             let mut made = None;
             region(|| made = Some(black_box(mlkem::gate::prepared_key_generation::<P>(&rho, &sigma))));

@@ -48,15 +48,15 @@ fn fast<P: PreparedSet>(
 ) -> Inputs<P> {
     let name = P::NAME;
     let compact = gate.run((name, "keygen", "compact"), || SigningKey::<Compact<P>>::from_seed(&seed));
-    let prepared = gate.run((name, "keygen", "expanded"), || SigningKey::<P>::from_seed(&seed));
+    let prepared = gate.run((name, "keygen", "prepared"), || SigningKey::<P>::from_seed(&seed));
     let own = compact.seed().expect("made from a seed");
-    let grown = gate.run((name, "expand", "expanded"), || SigningKey::<P>::from_seed(own.expose()));
+    let grown = gate.run((name, "prepare", "prepared"), || SigningKey::<P>::from_seed(own.expose()));
     let mut encoded = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
     gate.run_into((name, "keygen", "encoded"), &mut encoded, |(sk, vk)| {
         SigningKey::<P>::encoded_from_seed(&seed, sk, vk);
     });
     let key = gate.run((name, "public key", "compact"), || compact.verifying_key());
-    let exported = gate.run((name, "export", "expanded"), || prepared.to_encoded());
+    let exported = gate.run((name, "export", "prepared"), || prepared.to_encoded());
     let whole: &[u8] = exported.expose().as_ref();
     let mut sk = whole.to_vec();
     valgrind::mark_public(whole);
@@ -68,7 +68,7 @@ fn fast<P: PreparedSet>(
     valgrind::mark_secret(&mut sk[32..64]);
     valgrind::mark_secret(&mut sk[128..t0]);
     let import = || SigningKey::<P>::from_encoded(&sk);
-    let imported = gate.run_ok((name, "import", "expanded"), import);
+    let imported = gate.run_ok((name, "import", "prepared"), import);
     let borrowed = gate.run_ok((name, "borrow", "encoded"), || SigningKeyRef::<P>::from_ref(&sk));
 
     let ready = VerifyingKey::<P>::from_bytes(key.as_bytes());
@@ -81,7 +81,7 @@ fn fast<P: PreparedSet>(
         });
         for signature in [
             gate.run((name, "sign", "compact"), || compact.sign_with_rnd(rnd, message)),
-            gate.run((name, "sign", "expanded"), || prepared.sign_with_rnd(rnd, message)),
+            gate.run((name, "sign", "prepared"), || prepared.sign_with_rnd(rnd, message)),
             gate.run((name, "sign", "grown"), || grown.sign_with_rnd(rnd, message)),
             gate.run((name, "sign", "imported"), || imported.sign_with_rnd(rnd, message)),
         ] {
@@ -91,7 +91,15 @@ fn fast<P: PreparedSet>(
         }
         let signature = by_bytes.as_ref();
         gate.run_ok((name, "verify", "compact"), || key.verify(message, signature));
-        gate.run_ok((name, "verify", "expanded"), || ready.verify(message, signature));
+        gate.run_ok((name, "verify", "prepared"), || ready.verify(message, signature));
+        // A plain key is prepared at its second use.
+        for (form, uses) in [("first use", 1), ("second use", 2), ("third use", 3)] {
+            gate.run_ok((name, "verify", form), || {
+                let fresh = VerifyingKey::<P>::from_bytes(key.as_bytes());
+                (1..uses).try_for_each(|_| fresh.verify(message, signature))?;
+                fresh.verify(message, signature)
+            });
+        }
         assert!(key.verify(b"another message", signature).is_err());
         signatures.push(by_bytes);
     }

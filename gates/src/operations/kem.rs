@@ -55,9 +55,9 @@ fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32])
         DecapsulationKey::<P>::encoded_from_seed(&seed, dk);
     });
     let compact = gate.run((name, "keygen", "compact"), || DecapsulationKey::<Compact<P>>::from_seed(&seed));
-    let prepared = gate.run((name, "keygen", "expanded"), || DecapsulationKey::<P>::from_seed(&seed));
+    let prepared = gate.run((name, "keygen", "prepared"), || DecapsulationKey::<P>::from_seed(&seed));
     let own = compact.seed().expect("made from a seed");
-    let grown = gate.run((name, "expand", "expanded"), || DecapsulationKey::<P>::from_seed(own.expose()));
+    let grown = gate.run((name, "prepare", "prepared"), || DecapsulationKey::<P>::from_seed(own.expose()));
     let key = gate.run((name, "public key", "compact"), || compact.encapsulation_key());
 
     let (c, shared) = gate.run((name, "encaps", "compact"), || key.encapsulate_deterministic(&m));
@@ -68,13 +68,21 @@ fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32])
     ready.prepare();
     let count = gate.batch();
     let mut sent = vec![
-        gate.run((name, "encaps", "expanded"), || ready.encapsulate_deterministic(&m)),
+        gate.run((name, "encaps", "prepared"), || ready.encapsulate_deterministic(&m)),
         gate.run((name, "encaps", "once"), || once.encapsulate_deterministic(&m)),
     ];
+    // A plain key is prepared at its second use.
+    for (form, uses) in [("first use", 1), ("second use", 2), ("third use", 3)] {
+        sent.push(gate.run((name, "encaps", form), || {
+            let fresh = EncapsulationKey::<P>::from_bytes(key.as_bytes()).expect("our own key is valid");
+            (1..uses).for_each(|_| drop(fresh.encapsulate_deterministic(&m)));
+            fresh.encapsulate_deterministic(&m)
+        }));
+    }
     sent.extend(
         gate.run((name, "encaps", "many"), || encapsulate_many_deterministic(&vec![(once, &m); count])),
     );
-    sent.extend(gate.run((name, "encaps", "many expanded"), || {
+    sent.extend(gate.run((name, "encaps", "many prepared"), || {
         encapsulate_many_deterministic(&vec![(&ready, &m); count])
     }));
     for (other, other_shared) in &sent {
@@ -82,7 +90,7 @@ fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32])
         assert!(other.as_ref() == c.as_ref() && published(other_shared) == shared, "one ciphertext");
     }
 
-    let exported = gate.run((name, "export", "expanded"), || prepared.to_encoded());
+    let exported = gate.run((name, "export", "prepared"), || prepared.to_encoded());
     let whole: &[u8] = exported.expose().as_ref();
     valgrind::mark_public(whole);
     valgrind::mark_public(dk.as_ref());
@@ -94,7 +102,7 @@ fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32])
     valgrind::mark_secret(&mut exported[z..]);
     let exported = &exported[..];
     let import = || DecapsulationKey::<P>::from_encoded(exported);
-    let imported = gate.run_ok((name, "import", "expanded"), import);
+    let imported = gate.run_ok((name, "import", "prepared"), import);
 
     let changed = |at: usize| {
         let mut wrong = c;
@@ -106,13 +114,13 @@ fn fast<P: PreparedSet>(gate: &mut impl Instrument, seed: [u8; 64], m: [u8; 32])
         let one = || DecapsulationKey::<P>::decapsulate_encoded(exported, c);
         let mut found = vec![
             gate.run((name, op, "compact"), || compact.decapsulate(c)),
-            gate.run((name, op, "expanded"), || prepared.decapsulate(c)),
+            gate.run((name, op, "prepared"), || prepared.decapsulate(c)),
             gate.run((name, op, "grown"), || grown.decapsulate(c)),
             gate.run((name, op, "imported"), || imported.decapsulate(c)),
             gate.run_ok((name, op, "once"), one),
         ];
         found.extend(
-            gate.run((name, op, "many expanded"), || decapsulate_many(&[(&prepared, c), (&imported, c)])),
+            gate.run((name, op, "many prepared"), || decapsulate_many(&[(&prepared, c), (&imported, c)])),
         );
         let mut many = gate.run((name, op, "many"), || {
             let mut items = vec![(exported, c); count];

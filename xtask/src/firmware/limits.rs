@@ -52,17 +52,17 @@ const FAST: &[(&str, &str, &str, f64)] = &[
     ("ML-DSA", "keygen", "mldsa-native -O3", 0.62),
     ("ML-DSA", "sign", "mldsa-native -O3", 0.62),
     ("ML-DSA", "verify", "mldsa-native -O3", 0.62),
-    ("ML-KEM", "encaps-expanded", "pqm4 m4fspeed", 0.45),
-    ("ML-KEM", "decaps-expanded", "pqm4 m4fspeed", 0.50),
-    ("ML-DSA", "sign-expanded", "pqm4 m4f", 0.70),
-    ("ML-DSA", "verify-expanded", "pqm4 m4f", 0.50),
+    ("ML-KEM", "encaps-prepared", "pqm4 m4fspeed", 0.45),
+    ("ML-KEM", "decaps-prepared", "pqm4 m4fspeed", 0.50),
+    ("ML-DSA", "sign-prepared", "pqm4 m4f", 0.70),
+    ("ML-DSA", "verify-prepared", "pqm4 m4f", 0.50),
 ];
 
-/// The operation that a peer, which has no expanded keys, is measured by.
+/// The operation that a peer, which has no prepared keys, is measured by.
 fn of_peers(op: &str) -> &str {
     match op {
-        "decaps-expanded" => "decaps-dk",
-        _ => op.strip_suffix("-expanded").unwrap_or(op),
+        "decaps-prepared" => "decaps-dk",
+        _ => op.strip_suffix("-prepared").unwrap_or(op),
     }
 }
 
@@ -380,9 +380,9 @@ mod tests {
         assert_eq!(missed(of("cortex-m4", "Keccak-f[1600]", "permute", 1, 9800)), [""; 0]);
         assert_eq!(missed(of("cortex-m4", "Keccak-f[1600]", "permute", 1, 9801)), ["cycles"]);
         assert_eq!(missed(of("rv32imac", "Keccak-f[1600]", "permute", 1, 12_801)), ["instructions"]);
-        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-expanded", 1, 293_000)), [""; 0]);
-        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-expanded", 1, 294_000)).len(), 1);
-        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "decaps-expanded", 1, 350_000)).len(), 1);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-prepared", 1, 293_000)), [""; 0]);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "encaps-prepared", 1, 294_000)).len(), 1);
+        assert_eq!(missed(of("cortex-m4", "ML-KEM-768", "decaps-prepared", 1, 350_000)).len(), 1);
         let (alg, ops) = rows::BOTH;
         assert_eq!(missed(of("cortex-m4", alg, ops, 40_000, 0)), [""; 0]);
         assert_eq!(missed(of("cortex-m4", alg, ops, 40_001, 0)), ["bytes of code"]);

@@ -86,13 +86,13 @@ in memory of its own beside them is no stack and would count as such: every row 
 says so. **Code** is `.text` and `.rodata` of a program with that operation alone, less an empty one, which copies, clears and compares \
 bytes as the peers' does.\n\n\
 ML-KEM: ten keys. ML-DSA: ten keys, one key that signs fifty messages without randomness, ten signatures that are verified; the same for \
-every peer. Profile `small` is `Small<P>`, `fast` the plain set; `workspace` is `Small<P>` in memory of the caller's, whose bytes are in the column of the heap, \
+every peer. Profile `small` is `Small<P>`, `fast` is `Compact<P>`, but for the rows that end with `-prepared`, which are the plain set; `workspace` is `Small<P>` in memory of the caller's, whose bytes are in the column of the heap, \
 so that the stack is frames alone (one set each: frames do not depend on it). These run at `opt-level = 3`; but the code of `small` and `workspace` is \
 that of a build for size, at `\"s\"`, where permutation and transforms are rolled. What such a build of `small` takes beside its code are the rows `size`. \
 On the Cortex-M4 `fast` is built for size with `--cfg gambeson_fast`, which keeps the assembly of speed (decision 38): code, stack and cycles are that one build's. Operations joined by `+` are one program, of which only the code is told. \
 `decaps` takes the key of 96 bytes, `decaps-dk` \
-the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-expanded` a key whose matrix is on the heap, whose bytes \
-are in the column of the heap with all that the operation takes there, and in the code the allocator is.\n\n\
+the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-prepared` a prepared key. Its bytes \
+are in the column of the heap with all that the operation takes there, and the allocator is in its code.\n\n\
 The permutation is that of a sponge, whose lanes are interleaved. X25519, P-256 and RSA-2048 (ECDSA and PKCS #1 v1.5 with SHA-256) are the work of \
 crates that are named, at `opt-level = 3`, on keys and messages of the same stream; keys are held as their own objects, and the code that reads a key is counted.\n\n\
 Peers (`peers.csv` has versions): theirs are other implementations' own figures in the same emulator, on the same inputs; their code is that of all three operations. \

@@ -37,8 +37,8 @@ const DSA_CODE: [&str; 1] = ["keygen+sign-seed+verify"];
 pub const BOTH: (&str, &str) = ("ML-KEM-768+ML-DSA-65", "keygen+encaps+decaps,keygen+sign-seed+verify");
 
 /// With keys on the heap, whose schedule is that of speed.
-const KEM_EXPANDED: [&str; 2] = ["encaps-expanded", "decaps-expanded"];
-const DSA_EXPANDED: [&str; 2] = ["sign-expanded", "verify-expanded"];
+const KEM_PREPARED: [&str; 2] = ["encaps-prepared", "decaps-prepared"];
+const DSA_PREPARED: [&str; 2] = ["sign-prepared", "verify-prepared"];
 
 /// What has one profile.
 pub const PERMUTATION: (&str, &[&str]) = ("Keccak-f[1600]", &["permute"]);
@@ -59,14 +59,14 @@ fn of_profile(target: &Target, profile: &str) -> Vec<(&'static str, &'static str
     }
     let mut rows = Vec::new();
     for (alg, ops) in SETS {
-        let (code, expanded): (&[&str], &[&str]) = match alg.starts_with("ML-KEM") {
-            true => (&KEM_CODE, &KEM_EXPANDED),
-            false => (&DSA_CODE, &DSA_EXPANDED),
+        let (code, prepared): (&[&str], &[&str]) = match alg.starts_with("ML-KEM") {
+            true => (&KEM_CODE, &KEM_PREPARED),
+            false => (&DSA_CODE, &DSA_PREPARED),
         };
         // Their code is told of `small`, of the same programs.
         let code = if profile == SIZE { &[] } else { code };
-        let expanded = if profile == "fast" { expanded } else { &[] };
-        rows.extend(ops.iter().chain(expanded).chain(code).map(|op| (alg, *op)));
+        let prepared = if profile == "fast" { prepared } else { &[] };
+        rows.extend(ops.iter().chain(prepared).chain(code).map(|op| (alg, *op)));
     }
     if profile != SIZE {
         rows.push(BOTH);

@@ -1,19 +1,25 @@
 //! `aws-lc-rs`: AWS-LC, whose ML-KEM and ML-DSA are mlkem-native and mldsa-native with AVX2 (or NEON) assembly.
 //!
-//! It draws its own randomness for key generation, encapsulation and signing (which is hedged), and pays for it; ML-DSA
-//! keys can be made from a seed. ML-KEM private keys import as the expanded encoding only. Key objects keep bytes: the
-//! matrix is sampled in every call. The import of an ML-DSA private key also computes the public key.
+//! It draws its own randomness for key generation, encapsulation and signing (which is hedged), and pays for it;
+//! ML-DSA keys can be made from a seed. ML-KEM private keys import in the standard's encoding only. Key objects keep
+//! bytes: the matrix is sampled in every call. The import of an ML-DSA private key also computes the public key.
+//!
+//! `default`: the examples of the documentation of aws-lc-rs 1.19.0, the modules `kem`
+//! (<https://docs.rs/aws-lc-rs/1.19.0/aws_lc_rs/kem/>, "Example") and `signature`
+//! (<https://docs.rs/aws-lc-rs/1.19.0/aws_lc_rs/signature/>, "Signing and verifying with ML-DSA-44"). The sender makes
+//! the encapsulation key from bytes; the verifier has the public key as DER. A `DecapsulationKey` that stands for a
+//! generated one is imported: nothing imports seeds there, and both hold the same bytes.
 
 use std::rc::Rc;
 
-use aws_lc_rs::encoding::AsRawBytes as _;
+use aws_lc_rs::encoding::{AsDer as _, AsRawBytes as _};
 use aws_lc_rs::kem::{self, DecapsulationKey, EncapsulationKey};
 use aws_lc_rs::signature::{
     self, KeyPair as _, ParsedPublicKey, PqdsaKeyPair, PqdsaSigningAlgorithm, PqdsaVerificationAlgorithm,
     UnparsedPublicKey,
 };
 
-use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use super::{Answer, Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
 use crate::cases::{KemCases, SignatureCases};
 
 /// The peer.
@@ -40,20 +46,24 @@ impl KemPeer for AwsLc {
         let cases = cases.clone();
         let public = move |bytes: &[u8]| EncapsulationKey::new(algorithm, bytes).expect("a good key");
         let private = move |bytes: &[u8]| DecapsulationKey::new(algorithm, bytes).expect("a good key");
+        let generate = move || DecapsulationKey::generate(algorithm).expect("randomness");
+        let encode = |key: &DecapsulationKey, answer: &mut Answer| {
+            let public = key.encapsulation_key().expect("a generated key has it");
+            answer.set(
+                public.key_bytes().expect("an encoding").as_ref(),
+                key.key_bytes().expect("an encoding").as_ref(),
+            );
+        };
         match (verb, form) {
-            (KemVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| {
-                let key = DecapsulationKey::generate(algorithm).expect("randomness");
-                let public = key.encapsulation_key().expect("a generated key has it");
-                answer.set(
-                    public.key_bytes().expect("an encoding").as_ref(),
-                    key.key_bytes().expect("an encoding").as_ref(),
-                );
-            }),
-            (KemVerb::Encaps, Form::Oneshot | Form::Compact) => Work::random(move |i, answer| {
-                let (c, k) = public(&cases.all[i].public).encapsulate().expect("randomness");
-                answer.set(c, k);
-            }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Keygen, Form::Default) => Work::key(generate, encode),
+            (KemVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| encode(&generate(), answer)),
+            (KemVerb::Encaps, Form::Default | Form::Oneshot | Form::Compact) => {
+                Work::random(move |i, answer| {
+                    let (c, k) = public(&cases.all[i].public).encapsulate().expect("randomness");
+                    answer.set(c, k);
+                })
+            }
+            (KemVerb::Encaps, Form::Prepared) => {
                 let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
                 Work::random(move |i, answer| {
                     let (c, k) = keys[i].encapsulate().expect("randomness");
@@ -65,7 +75,7 @@ impl KemPeer for AwsLc {
                 let k = private(&case.private).decapsulate(case.ciphertext[..].into());
                 answer.set([], k.expect("a good key"));
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Default | Form::Prepared) => {
                 let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
                 Work::exact(move |i, answer| {
                     let k = keys[i].decapsulate(cases.all[i].ciphertext[..].into());
@@ -97,6 +107,32 @@ impl SignaturePeer for AwsLc {
             move |bytes: &[u8]| PqdsaKeyPair::from_raw_private_key(signing, bytes).expect("a good key");
         let mut buffer = vec![0; signing.signature_len()];
         match (verb, form) {
+            (SignatureVerb::Keygen, Form::Default) => Work::key(
+                move || PqdsaKeyPair::generate(signing).expect("randomness"),
+                |key, answer| {
+                    answer.set(
+                        key.public_key(),
+                        key.private_key().as_raw_bytes().expect("an encoding").as_ref(),
+                    );
+                },
+            ),
+            (SignatureVerb::Sign, Form::Default) => {
+                let keys: Vec<_> = cases.keys.iter().map(|key| from_seed(&key.seed)).collect();
+                Work::random(move |i, answer| {
+                    let case = &cases.all[i];
+                    let length = keys[case.key].sign(&case.message, &mut buffer).expect("randomness");
+                    answer.set(&buffer[..length], []);
+                })
+            }
+            (SignatureVerb::Verify, Form::Default) => {
+                let der = |seed: &[u8]| from_seed(seed).public_key().as_der().expect("an encoding");
+                let keys: Vec<_> = cases.keys.iter().map(|key| der(&key.seed)).collect();
+                Work::exact(move |i, answer| {
+                    let case = &cases.all[i];
+                    let key = UnparsedPublicKey::new(verifying, keys[case.key].as_ref());
+                    answer.set([u8::from(key.verify(&case.message, &case.signature).is_ok())], []);
+                })
+            }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 let key = from_seed(&cases.key(i).seed);
                 let private = key.private_key().as_raw_bytes().expect("an encoding");
@@ -115,7 +151,7 @@ impl SignaturePeer for AwsLc {
                 let length = key.sign(&cases.all[i].message, &mut buffer).expect("randomness");
                 answer.set(&buffer[..length], []);
             }),
-            (SignatureVerb::Sign, Form::Expanded) => {
+            (SignatureVerb::Sign, Form::Prepared) => {
                 let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
                 Work::random(move |i, answer| {
                     let case = &cases.all[i];
@@ -128,7 +164,7 @@ impl SignaturePeer for AwsLc {
                 let key = UnparsedPublicKey::new(verifying, &cases.key(i).public);
                 answer.set([u8::from(key.verify(&case.message, &case.signature).is_ok())], []);
             }),
-            (SignatureVerb::Verify, Form::Expanded) => {
+            (SignatureVerb::Verify, Form::Prepared) => {
                 let keys: Vec<_> = (cases.keys.iter())
                     .map(|key| ParsedPublicKey::new(verifying, &key.public).expect("a good key"))
                     .collect();

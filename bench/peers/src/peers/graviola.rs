@@ -1,8 +1,14 @@
 //! `graviola`: ML-KEM-768 with assembly, for AVX2 and for AVX-512 (Keccak of eight lanes, sampling). It looks at the
 //! processor itself and cannot be told to stop below AVX-512: where there is that, it does not run with the limit AVX2.
 //!
-//! Measured through its hidden deterministic doors, which spare it its randomness. A decapsulation key can be made from
-//! a seed, not imported from the expanded encoding; it keeps the matrix, an encapsulation key does not.
+//! The other forms than `default` are measured through its hidden deterministic doors, which spare it its randomness.
+//! A decapsulation key can be made from a seed, not imported from the standard's encoding; it keeps the matrix, an
+//! encapsulation key does not.
+//!
+//! `default`: the example of the documentation of graviola 0.4.4, the module `key_agreement::mlkem768`
+//! (<https://docs.rs/graviola/0.4.4/graviola/key_agreement/mlkem768/>). The sender makes the encapsulation key from
+//! bytes. `decaps` consumes its key, so that a second call would want another key: `decaps_internal`, all that it
+//! calls, borrows it.
 
 use std::rc::Rc;
 
@@ -47,6 +53,14 @@ impl KemPeer for Graviola {
         let ciphertext =
             |bytes: &[u8]| Ciphertext::from(<[u8; 1088]>::try_from(bytes).expect("the right length"));
         match (verb, form) {
+            (KemVerb::Keygen, Form::Default) => Work::key(
+                || DecapKey::generate().expect("randomness"),
+                |key, answer| answer.set(key.encapsulation_key().as_bytes(), key.as_bytes()),
+            ),
+            (KemVerb::Encaps, Form::Default) => Work::random(move |i, answer| {
+                let (k, c) = public(&cases.all[i].public).encaps().expect("randomness");
+                answer.set(c.as_ref(), k.as_ref());
+            }),
             (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 let key = DecapKey::keygen_internal(&cases.all[i].seed);
                 answer.set(key.encapsulation_key().as_bytes(), key.as_bytes());
@@ -65,7 +79,7 @@ impl KemPeer for Graviola {
                 let key = DecapKey::keygen_internal(&case.seed);
                 answer.set([], key.decaps_internal(&ciphertext(&case.ciphertext)).as_ref());
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Default | Form::Prepared) => {
                 let keys: Vec<_> =
                     (cases.all.iter()).map(|case| DecapKey::keygen_internal(&case.seed)).collect();
                 Work::exact(move |i, answer| {

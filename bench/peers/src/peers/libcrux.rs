@@ -1,15 +1,31 @@
 //! `libcrux-ml-kem` and `libcrux-ml-dsa`, twice: their portable modules, and their AVX2 ones (feature `simd256`).
 //!
 //! The input checks of FIPS 203 are functions of their own there; `oneshot` calls them, as ours and others check too.
-//! Private keys import as the expanded encoding. ML-KEM's «unpacked» keys keep the matrix; ML-DSA keys are their bytes,
-//! so that there is no expanded form of it.
+//! Private keys import in the standard's encoding. ML-KEM's «unpacked» keys keep the matrix; ML-DSA keys are their
+//! bytes, so that there is no prepared form of it.
+//!
+//! `default`: the examples of the READMEs of libcrux-ml-kem 0.0.11 and libcrux-ml-dsa 0.0.11, which are the front
+//! pages of their documentation (<https://docs.rs/libcrux-ml-kem/0.0.11>,
+//! <https://crates.io/crates/libcrux-ml-dsa/0.0.11>). They fill arrays from the operating system's generator
+//! of the crate rand (its `SysRng` is getrandom's), check no keys, and call functions that choose the module at run
+//! time: each of the two peers calls its own module. The example of ML-DSA is older than the argument for the context,
+//! which is empty here.
 
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
+use ml_dsa::common::getrandom::SysRng;
+use ml_dsa::common::getrandom::rand_core::TryRng as _;
 
 use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
 use crate::cases::{KemCases, SignatureCases};
+
+/// The examples' function of this name.
+fn random_array<const L: usize>() -> [u8; L] {
+    let mut bytes = [0; L];
+    SysRng.try_fill_bytes(&mut bytes).expect("randomness");
+    bytes
+}
 
 const PACKAGES: &[&str] = &["libcrux-ml-kem", "libcrux-ml-dsa"];
 const NOTE: &str = "ML-KEM «unpacked» keys keep the matrix, ML-DSA has no key objects";
@@ -61,6 +77,27 @@ macro_rules! kem {
         };
         let ciphertext = |bytes: &[u8]| set::$ciphertext::try_from(bytes).expect("the right length");
         match ($verb, $form) {
+            (KemVerb::Keygen, Form::Default) => Work::key(
+                || door::generate_key_pair(random_array()),
+                |pair, answer| answer.set(pair.pk(), pair.sk()),
+            ),
+            (KemVerb::Encaps, Form::Default) => {
+                let pair = |seed| door::generate_key_pair(seed);
+                let pairs: Vec<_> = cases.all.iter().map(|case| pair(case.seed)).collect();
+                Work::random(move |i, answer| {
+                    let (c, k) = door::encapsulate(pairs[i].public_key(), random_array());
+                    answer.set(c, k);
+                })
+            }
+            (KemVerb::Decaps, Form::Default) => {
+                let pair = |seed| door::generate_key_pair(seed);
+                let held: Vec<_> =
+                    cases.all.iter().map(|case| (pair(case.seed), ciphertext(&case.ciphertext))).collect();
+                Work::exact(move |i, answer| {
+                    let (pair, c) = &held[i];
+                    answer.set([], door::decapsulate(pair.private_key(), c));
+                })
+            }
             (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 let pair = door::generate_key_pair(cases.all[i].seed);
                 answer.set(pair.pk(), pair.sk());
@@ -73,7 +110,7 @@ macro_rules! kem {
                 let (c, k) = door::encapsulate(&public(&case.public), case.m);
                 answer.set(c, k);
             }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Encaps, Form::Prepared) => {
                 let keys: Vec<_> = (cases.all.iter())
                     .map(|case| {
                         let mut key = door::unpacked::init_public_key();
@@ -96,7 +133,7 @@ macro_rules! kem {
                 let key = door::unpacked::generate_key_pair(case.seed);
                 answer.set([], door::unpacked::decapsulate(&key, &ciphertext(&case.ciphertext)));
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Prepared) => {
                 let keys: Vec<_> = (cases.all.iter())
                     .map(|case| {
                         let mut key = door::unpacked::init_key_pair();
@@ -119,6 +156,33 @@ macro_rules! signature {
         use libcrux_ml_dsa::$set::{self as set, $module as door};
         let cases = $cases.clone();
         match ($verb, $form) {
+            (SignatureVerb::Keygen, Form::Default) => Work::key(
+                || door::generate_key_pair(random_array()),
+                |pair, answer| answer.set(pair.verification_key.as_slice(), pair.signing_key.as_slice()),
+            ),
+            (SignatureVerb::Sign, Form::Default) => {
+                let pair = |seed| door::generate_key_pair(seed);
+                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.seed)).collect();
+                Work::random(move |i, answer| {
+                    let case = &cases.all[i];
+                    let key = &pairs[case.key].signing_key;
+                    let signature = door::sign(key, &case.message, &[], random_array()).expect("a signature");
+                    answer.set(signature.as_slice(), []);
+                })
+            }
+            (SignatureVerb::Verify, Form::Default) => {
+                let pair = |seed| door::generate_key_pair(seed);
+                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.seed)).collect();
+                let signature =
+                    |bytes: &[u8]| set::$signature::new(bytes.try_into().expect("the right length"));
+                let signatures: Vec<_> = cases.all.iter().map(|case| signature(&case.signature)).collect();
+                Work::exact(move |i, answer| {
+                    let case = &cases.all[i];
+                    let key = &pairs[case.key].verification_key;
+                    let verdict = door::verify(key, &case.message, &[], &signatures[i]);
+                    answer.set([u8::from(verdict.is_ok())], []);
+                })
+            }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 let pair = door::generate_key_pair(cases.key(i).seed);
                 answer.set(pair.verification_key.as_slice(), pair.signing_key.as_slice());

@@ -1,7 +1,9 @@
 //! Ours.
 //!
-//! `oneshot` takes the fastest door for a key that is used once: there are some from bytes, otherwise the key is imported
-//! and so prepared, as for `seed`. `compact` never prepares anything, and `batch64` is one call.
+//! `default` is the example of README.md, "A minute for a Rust developer": `generate()`; `from_bytes` and
+//! `encapsulate()`; `decapsulate`; `sign`, which is hedged; `verifying_key().verify`. `oneshot` takes the fastest door
+//! for a key that is used once: there are some from bytes, otherwise the key is imported and so prepared, as for
+//! `seed`. `compact` never prepares anything, and `batch64` is one call.
 
 use std::rc::Rc;
 
@@ -46,6 +48,29 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
     let private = |bytes: &[u8]| DecapsulationKey::<P>::from_encoded(bytes).expect("a good key");
     let ciphertext = |bytes: &[u8]| P::Ciphertext::try_from(bytes).expect("the right length");
     match (verb, form) {
+        (KemVerb::Keygen, Form::Default) => Work::key(
+            || DecapsulationKey::<P>::generate().expect("randomness"),
+            |key, answer| answer.set(key.encapsulation_key().as_bytes(), key.to_encoded().expose()),
+        ),
+        (KemVerb::Encaps, Form::Default) => {
+            let published =
+                |bytes: &[u8]| P::EncapsulationKeyBytes::try_from(bytes).expect("the right length");
+            let published: Vec<_> = cases.all.iter().map(|case| published(&case.public)).collect();
+            Work::random(move |i, answer| {
+                let key = EncapsulationKey::<P>::from_bytes(&published[i]).expect("a good key");
+                let (c, k) = key.encapsulate().expect("randomness");
+                answer.set(c, k.expose());
+            })
+        }
+        (KemVerb::Decaps, Form::Default) => {
+            let key = |seed| DecapsulationKey::<P>::from_seed(seed);
+            let held: Vec<_> =
+                cases.all.iter().map(|case| (key(&case.seed), ciphertext(&case.ciphertext))).collect();
+            Work::exact(move |i, answer| {
+                let (key, c) = &held[i];
+                answer.set([], key.decapsulate(c).expose());
+            })
+        }
         (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let mut private = P::DecapsulationKeyBytes::zeroed();
             DecapsulationKey::<P>::encoded_from_seed(&cases.all[i].seed, &mut private);
@@ -70,7 +95,7 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
             let (c, k) = key.encapsulate_deterministic(&case.m);
             answer.set(c, k.expose());
         }),
-        (KemVerb::Encaps, Form::Expanded) => {
+        (KemVerb::Encaps, Form::Prepared) => {
             let prepared = |bytes: &[u8]| {
                 let key = EncapsulationKey::<P>::try_from(bytes).expect("a good key");
                 key.prepare();
@@ -119,7 +144,7 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
                 answer.set([], k.expose());
             })
         }
-        (KemVerb::Decaps, Form::Expanded) => {
+        (KemVerb::Decaps, Form::Prepared) => {
             let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
             Work::exact(move |i, answer| {
                 let k = keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext));
@@ -147,7 +172,29 @@ fn signature<P: mldsa::PreparedSet>(
         key
     };
     let private = |bytes: &[u8]| SigningKey::<P>::from_encoded(bytes).expect("a good key");
+    let generated = |cases: &SignatureCases| -> Vec<_> {
+        cases.keys.iter().map(|key| SigningKey::<P>::from_seed(&key.seed)).collect()
+    };
     match (verb, form) {
+        (SignatureVerb::Keygen, Form::Default) => Work::key(
+            || SigningKey::<P>::generate().expect("randomness"),
+            |key, answer| answer.set(key.verifying_key().as_bytes(), key.to_encoded().expose()),
+        ),
+        (SignatureVerb::Sign, Form::Default) => {
+            let keys = generated(&cases);
+            Work::random(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set(keys[case.key].sign(&case.message).expect("randomness"), []);
+            })
+        }
+        (SignatureVerb::Verify, Form::Default) => {
+            let keys = generated(&cases);
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let verdict = keys[case.key].verifying_key().verify(&case.message, &case.signature);
+                answer.set([u8::from(verdict.is_ok())], []);
+            })
+        }
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let (mut private, mut public) = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
             let seed = &cases.key(i).seed;
@@ -174,7 +221,7 @@ fn signature<P: mldsa::PreparedSet>(
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
             })
         }
-        (SignatureVerb::Sign, Form::Expanded) => {
+        (SignatureVerb::Sign, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
@@ -209,7 +256,7 @@ fn signature<P: mldsa::PreparedSet>(
             let verdict = compact(&cases.key(i).public).verify(&case.message, &case.signature);
             answer.set([u8::from(verdict.is_ok())], []);
         }),
-        (SignatureVerb::Verify, Form::Expanded) => {
+        (SignatureVerb::Verify, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| prepared(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];

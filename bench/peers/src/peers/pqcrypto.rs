@@ -1,13 +1,18 @@
 //! `pqcrypto-mlkem`, `pqcrypto-mldsa`: PQClean's AVX2 code, chosen at run time.
 //!
 //! It draws its own randomness from the operating system and pays for it; signatures are hedged. Keys are their bytes,
-//! so that there is no expanded form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
+//! so that there is no prepared form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
 //! modulus.
+//!
+//! `default`: the examples of the documentation of pqcrypto-mlkem 0.1.1 and pqcrypto-mldsa 0.1.2, at the head of each
+//! module (<https://docs.rs/pqcrypto-mlkem/0.1.1/pqcrypto_mlkem/mlkem768/>,
+//! <https://docs.rs/pqcrypto-mldsa/0.1.2/pqcrypto_mldsa/mldsa65/>). `sign` gives the signature with the message behind
+//! it, and `open` takes that.
 
 use std::rc::Rc;
 
 use pqcrypto_traits::kem::{Ciphertext as _, PublicKey as _, SecretKey as _, SharedSecret as _};
-use pqcrypto_traits::sign::{DetachedSignature as _, PublicKey as _, SecretKey as _};
+use pqcrypto_traits::sign::{DetachedSignature as _, PublicKey as _, SecretKey as _, SignedMessage as _};
 
 use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
 use crate::cases::{KemCases, SignatureCases};
@@ -31,6 +36,27 @@ macro_rules! kem {
         use pqcrypto_mlkem::$module::{Ciphertext, PublicKey, SecretKey, decapsulate, encapsulate, keypair};
         let cases = $cases.clone();
         match ($verb, $form) {
+            (KemVerb::Keygen, Form::Default) => Work::key(keypair, |(public, private), answer| {
+                answer.set(public.as_bytes(), private.as_bytes());
+            }),
+            (KemVerb::Encaps, Form::Default) => {
+                let key = |bytes| PublicKey::from_bytes(bytes).expect("the right length");
+                let keys: Vec<_> = cases.all.iter().map(|case| key(&case.public)).collect();
+                Work::random(move |i, answer| {
+                    let (k, c) = encapsulate(&keys[i]);
+                    answer.set(c.as_bytes(), k.as_bytes());
+                })
+            }
+            (KemVerb::Decaps, Form::Default) => {
+                let key = |bytes| SecretKey::from_bytes(bytes).expect("the right length");
+                let ciphertext = |bytes| Ciphertext::from_bytes(bytes).expect("the right length");
+                let held: Vec<_> =
+                    cases.all.iter().map(|case| (key(&case.private), ciphertext(&case.ciphertext))).collect();
+                Work::exact(move |i, answer| {
+                    let (key, c) = &held[i];
+                    answer.set([], decapsulate(c, key).as_bytes());
+                })
+            }
             (KemVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| {
                 let (public, private) = keypair();
                 answer.set(public.as_bytes(), private.as_bytes());
@@ -54,10 +80,36 @@ macro_rules! kem {
 macro_rules! signature {
     ($module:ident, $verb:expr, $form:expr, $cases:expr) => {{
         use pqcrypto_mldsa::$module::{
-            DetachedSignature, PublicKey, SecretKey, detached_sign, keypair, verify_detached_signature,
+            DetachedSignature, PublicKey, SecretKey, SignedMessage, detached_sign, keypair, open, sign,
+            verify_detached_signature,
         };
         let cases = $cases.clone();
         match ($verb, $form) {
+            (SignatureVerb::Keygen, Form::Default) => Work::key(keypair, |(public, private), answer| {
+                answer.set(public.as_bytes(), private.as_bytes());
+            }),
+            (SignatureVerb::Sign, Form::Default) => {
+                let key = |bytes| SecretKey::from_bytes(bytes).expect("the right length");
+                let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.private)).collect();
+                Work::random(move |i, answer| {
+                    let case = &cases.all[i];
+                    let signed = sign(&case.message, &keys[case.key]);
+                    answer.set(signed.as_bytes().strip_suffix(&case.message).unwrap_or_default(), []);
+                })
+            }
+            (SignatureVerb::Verify, Form::Default) => {
+                let key = |bytes| PublicKey::from_bytes(bytes).expect("the right length");
+                let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.public)).collect();
+                let signed: Vec<_> = (cases.all.iter())
+                    .map(|case| SignedMessage::from_bytes(&[&case.signature[..], &case.message].concat()))
+                    .map(|signed| signed.expect("long enough"))
+                    .collect();
+                Work::exact(move |i, answer| {
+                    let case = &cases.all[i];
+                    let message = open(&signed[i], &keys[case.key]);
+                    answer.set([u8::from(message.is_ok_and(|message| message == case.message))], []);
+                })
+            }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::random(move |_, answer| {
                 let (public, private) = keypair();
                 answer.set(public.as_bytes(), private.as_bytes());

@@ -3,11 +3,17 @@
 //! Their hashes (`shake`, `sha3` over `keccak` 0.2) run the portable permutation on x86-64: `keccak` has vector code
 //! only behind a `cfg` that needs nightly, and its run-time choice exists on aarch64 alone (the SHA-3 instructions).
 //!
-//! What their doors take: `oneshot` imports the expanded encoding of private keys (deprecated there, but it is what the
-//! other peers take), `seed` and `compact` import the seed, which they recommend. `ml-kem` keeps no matrix in its key
-//! objects and samples it in every call; `ml-dsa` keeps the matrix and the transformed vectors.
-#![allow(deprecated, reason = "the import of expanded private keys")]
+//! Inputs of their doors: `oneshot` imports private keys in the standard's encoding (deprecated there, but it is what
+//! the other peers take), `seed` and `compact` import the seed, which they recommend. `ml-kem` keeps no matrix in its
+//! key objects and samples it in every call; `ml-dsa` keeps the matrix and the transformed vectors.
+//!
+//! `default`: the examples at the head of the documentation of ml-kem 0.3.4 and ml-dsa 0.1.2
+//! (<https://docs.rs/ml-kem/0.3.4>, <https://docs.rs/ml-dsa/0.1.2>). Key generation of ML-KEM makes both keys; a
+//! signature is deterministic, and is not encoded; the verifying key is taken from the signing key, as README.md takes
+//! ours.
+#![allow(deprecated, reason = "the import of private keys in the standard's encoding")]
 
+use std::hint::black_box;
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
@@ -56,10 +62,11 @@ impl SignaturePeer for RustCrypto {
 }
 
 macro_rules! kem {
-    ($($set:ident)*) => {$(
+    ($($set:ident $name:ident),*) => {$(
         mod $set {
             use super::*;
             use ml_kem::$set::{Ciphertext, DecapsulationKey, EncapsulationKey, ExpandedDecapsulationKey};
+            use ml_kem::kem::{Encapsulate as _, Kem as _};
             use ml_kem::{B32, Decapsulate as _, ExpandedKeyEncoding as _, KeyExport as _, Seed};
 
             pub fn work(verb: KemVerb, form: Form, cases: Rc<KemCases>) -> Option<Work> {
@@ -72,6 +79,28 @@ macro_rules! kem {
                 };
                 let ciphertext = |bytes: &[u8]| Ciphertext::try_from(bytes).expect("the right length");
                 match (verb, form) {
+                    (KemVerb::Keygen, Form::Default) => {
+                        Work::key(ml_kem::$name::generate_keypair, |(private, public), answer| {
+                            answer.set(public.to_bytes(), private.to_expanded_bytes());
+                        })
+                    }
+                    (KemVerb::Encaps, Form::Default) => {
+                        let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
+                        Work::random(move |i, answer| {
+                            let (c, k) = keys[i].encapsulate();
+                            answer.set(c, k);
+                        })
+                    }
+                    (KemVerb::Decaps, Form::Default) => {
+                        let key = |seed| DecapsulationKey::from_seed(Seed::from(seed));
+                        let held: Vec<_> = (cases.all.iter())
+                            .map(|case| (key(case.seed), ciphertext(&case.ciphertext)))
+                            .collect();
+                        Work::exact(move |i, answer| {
+                            let (key, c) = &held[i];
+                            answer.set([], key.decapsulate(c));
+                        })
+                    }
                     (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                         let key = DecapsulationKey::from_seed(Seed::from(cases.all[i].seed));
                         answer.set(key.encapsulation_key().to_bytes(), key.to_expanded_bytes());
@@ -85,7 +114,7 @@ macro_rules! kem {
                         let (c, k) = public(&case.public).encapsulate_deterministic(&B32::from(case.m));
                         answer.set(c, k);
                     }),
-                    (KemVerb::Encaps, Form::Expanded) => {
+                    (KemVerb::Encaps, Form::Prepared) => {
                         let keys: Vec<_> = cases.all.iter().map(|case| public(&case.public)).collect();
                         Work::exact(move |i, answer| {
                             let (c, k) = keys[i].encapsulate_deterministic(&B32::from(cases.all[i].m));
@@ -101,7 +130,7 @@ macro_rules! kem {
                         let key = DecapsulationKey::from_seed(Seed::from(case.seed));
                         answer.set([], key.decapsulate(&ciphertext(&case.ciphertext)));
                     }),
-                    (KemVerb::Decaps, Form::Expanded) => {
+                    (KemVerb::Decaps, Form::Prepared) => {
                         let keys: Vec<_> = cases.all.iter().map(|case| private(&case.private)).collect();
                         Work::exact(move |i, answer| {
                             answer.set([], keys[i].decapsulate(&ciphertext(&cases.all[i].ciphertext)));
@@ -114,7 +143,7 @@ macro_rules! kem {
     )*};
 }
 
-kem!(ml_kem_512 ml_kem_768 ml_kem_1024);
+kem!(ml_kem_512 MlKem512, ml_kem_768 MlKem768, ml_kem_1024 MlKem1024);
 
 fn signature<P: ml_dsa::MlDsaParams + 'static>(
     verb: SignatureVerb,
@@ -122,6 +151,7 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
     cases: Rc<SignatureCases>,
 ) -> Option<Work> {
     use ml_dsa::{EncodedSignature, ExpandedSigningKey, Seed, Signature, SigningKey, VerifyingKey};
+    use ml_dsa::{Generate as _, Keypair as _, Signer as _, Verifier as _};
 
     let public = |bytes: &[u8]| VerifyingKey::<P>::decode(bytes.try_into().expect("the right length"));
     let private =
@@ -134,7 +164,37 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
         Signature::decode(signature)
             .is_some_and(|signature| key.verify_with_context(message, &[], &signature))
     };
+    let generated = |cases: &SignatureCases| -> Vec<_> {
+        cases.keys.iter().map(|key| SigningKey::<P>::from_seed(&Seed::from(key.seed))).collect()
+    };
     match (verb, form) {
+        (SignatureVerb::Keygen, Form::Default) => Work::key(SigningKey::<P>::generate, |key, answer| {
+            answer.set(key.verifying_key().encode(), key.expanded_key().to_expanded());
+        }),
+        (SignatureVerb::Sign, Form::Default) => {
+            let keys = Rc::new(generated(&cases));
+            let sign = move |i: usize| keys[cases.all[i].key].sign(&cases.all[i].message);
+            let again = sign.clone();
+            let work = Work::unencoded(
+                move |i| {
+                    black_box(&sign(i));
+                },
+                move |i, answer| answer.set(again(i).encode(), []),
+            );
+            work.map(|work| Work { random: false, ..work })
+        }
+        (SignatureVerb::Verify, Form::Default) => {
+            let keys = generated(&cases);
+            let decoded = |bytes: &[u8]| Signature::<P>::decode(bytes.try_into().expect("the right length"));
+            let signatures: Vec<_> = cases.all.iter().map(|case| decoded(&case.signature)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let valid = signatures[i].as_ref().is_some_and(|signature| {
+                    keys[case.key].verifying_key().verify(&case.message, signature).is_ok()
+                });
+                answer.set([u8::from(valid)], []);
+            })
+        }
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
             answer.set(AsRef::<VerifyingKey<P>>::as_ref(&key).encode(), key.expanded_key().to_expanded());
@@ -150,7 +210,7 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
             let key = SigningKey::<P>::from_seed(&Seed::from(cases.key(i).seed));
             answer.set(sign(key.expanded_key(), &cases.all[i].message), []);
         }),
-        (SignatureVerb::Sign, Form::Expanded) => {
+        (SignatureVerb::Sign, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
@@ -162,7 +222,7 @@ fn signature<P: ml_dsa::MlDsaParams + 'static>(
             let valid = verify(&public(&cases.key(i).public), &case.message, &case.signature);
             answer.set([u8::from(valid)], []);
         }),
-        (SignatureVerb::Verify, Form::Expanded) => {
+        (SignatureVerb::Verify, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];

@@ -2,16 +2,25 @@
 //!
 //! Its caches are on: an ML-KEM key object keeps H(ek), and the matrix if it made the key itself; an ML-DSA one keeps
 //! the matrix and the decoded vectors. `oneshot` imports into an object that is scrubbed after each use and whose
-//! memory stays. Randomness is an argument. ML-KEM's forms `seed` and `expanded` make the key pair from its seed.
+//! memory stays. Randomness is an argument, in all but `default`. ML-KEM's forms `seed` and `prepared` make the key
+//! pair from its seed.
 //!
-//! Its level is the processor's, or AVX2 after [`peer`] was called with that limit: wolfSSL looks at the processor once.
+//! `default`: the examples of the manual of wolfSSL 5.9.4, in its sources `doc/dox_comments/header_files/wc_mlkem.h`
+//! and `wc_mldsa.h`: those of `wc_MlKemKey_MakeKey`, `wc_MlKemKey_Encapsulate` (whose key "holds the recipient's
+//! public key", and so was imported before) and `wc_MlDsaKey_MakeKey`. Decapsulation and signing have none and are
+//! called as they are described, with the key that was made. The one example that verifies, of
+//! `wc_MlDsaKey_SetPrecompA`, imports the public key before it does; what it precomputes is of another build. The
+//! generator is initialised once.
+//!
+//! Its level is the processor's, or AVX2 after [`peer`] was called with that limit: wolfSSL looks at the processor
+//! once.
 
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
 
 use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
-use crate::cases::{KemCases, SignatureCases};
+use crate::cases::{KemCase, KemCases, SignatureCases, SignatureKey};
 
 mod ffi;
 
@@ -29,7 +38,7 @@ pub fn peer(limit: Option<Level>) -> Option<Peer> {
         name,
         packages: &[],
         level,
-        note: concat!("wolfSSL ", env!("BENCH_WOLFSSL"), "; randomness as an argument"),
+        note: concat!("wolfSSL ", env!("BENCH_WOLFSSL"), "; randomness as an argument but in `default`"),
         kem: Some(Box::new(WolfSsl)),
         signature: Some(Box::new(WolfSsl)),
     })
@@ -50,7 +59,35 @@ impl KemPeer for WolfSsl {
         let mut ciphertext = vec![0; cases.all[0].ciphertext.len()];
         let mut secret = [0; 32];
         let mut key = ffi::Kem::new(k);
+        let mut rng = ffi::Rng::new();
         match (verb, form) {
+            (KemVerb::Keygen, Form::Default) => {
+                let (mut encoded, mut its_rng) = (ffi::Kem::new(k), ffi::Rng::new());
+                Work::unencoded(
+                    move |_| {
+                        key.make(&mut rng);
+                        key.reset();
+                    },
+                    move |_, answer| {
+                        encoded.make(&mut its_rng);
+                        encoded.export(&mut public, &mut private);
+                        answer.set(&public, &private);
+                        encoded.reset();
+                    },
+                )
+            }
+            (KemVerb::Encaps, Form::Default) => {
+                let imported = |case: &KemCase| {
+                    let mut key = ffi::Kem::new(k);
+                    key.import_public(&case.public);
+                    key
+                };
+                let mut keys: Vec<_> = cases.all.iter().map(imported).collect();
+                Work::random(move |i, answer| {
+                    keys[i].encapsulate_random(&mut ciphertext, &mut secret, &mut rng);
+                    answer.set(&ciphertext, secret);
+                })
+            }
             (KemVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 key.generate(&cases.all[i].seed, &mut public, &mut private);
                 answer.set(&public, &private);
@@ -68,7 +105,7 @@ impl KemPeer for WolfSsl {
                 answer.set(&ciphertext, secret);
                 key.reset();
             }),
-            (KemVerb::Encaps, Form::Expanded) => {
+            (KemVerb::Encaps, Form::Prepared) => {
                 let mut keys = pairs(k, &cases);
                 Work::exact(move |i, answer| {
                     keys[i].encapsulate(&cases.all[i].m, &mut ciphertext, &mut secret);
@@ -89,7 +126,7 @@ impl KemPeer for WolfSsl {
                 answer.set([], secret);
                 key.reset();
             }),
-            (KemVerb::Decaps, Form::Expanded) => {
+            (KemVerb::Decaps, Form::Default | Form::Prepared) => {
                 let mut keys = pairs(k, &cases);
                 Work::exact(move |i, answer| {
                     keys[i].decapsulate(&cases.all[i].ciphertext, &mut secret);
@@ -131,7 +168,32 @@ impl SignaturePeer for WolfSsl {
         let mut private = vec![0; cases.keys[0].private.len()];
         let mut signature = vec![0; cases.all[0].signature.len()];
         let mut key = ffi::Dsa::new(level);
+        let mut rng = ffi::Rng::new();
         match (verb, form) {
+            (SignatureVerb::Keygen, Form::Default) => {
+                let (mut encoded, mut its_rng) = (ffi::Dsa::new(level), ffi::Rng::new());
+                Work::unencoded(
+                    move |_| {
+                        key.make(&mut rng);
+                        key.reset();
+                    },
+                    move |_, answer| {
+                        encoded.make(&mut its_rng);
+                        encoded.export_public(&mut public);
+                        encoded.export_private(&mut private);
+                        answer.set(&public, &private);
+                        encoded.reset();
+                    },
+                )
+            }
+            (SignatureVerb::Sign, Form::Default) => {
+                let mut keys = held(level, &cases, |key, of| key.generate(&of.seed));
+                Work::random(move |i, answer| {
+                    let case = &cases.all[i];
+                    keys[case.key].sign_random(&case.message, &mut signature, &mut rng);
+                    answer.set(&signature, []);
+                })
+            }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
                 key.generate(&cases.key(i).seed);
                 key.export_public(&mut public);
@@ -157,22 +219,24 @@ impl SignaturePeer for WolfSsl {
                 answer.set(&signature, []);
                 key.reset();
             }),
-            (SignatureVerb::Sign, Form::Expanded) => {
-                let mut keys = imported(level, &cases, |key| &key.private, ffi::Dsa::import_private);
+            (SignatureVerb::Sign, Form::Prepared) => {
+                let mut keys = held(level, &cases, |key, of| key.import_private(&of.private));
                 Work::exact(move |i, answer| {
                     let case = &cases.all[i];
                     keys[case.key].sign(&case.message, &mut signature);
                     answer.set(&signature, []);
                 })
             }
-            (SignatureVerb::Verify, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
-                let case = &cases.all[i];
-                key.import_public(&cases.key(i).public);
-                answer.set([u8::from(key.verify(&case.message, &case.signature))], []);
-                key.reset();
-            }),
-            (SignatureVerb::Verify, Form::Expanded) => {
-                let mut keys = imported(level, &cases, |key| &key.public, ffi::Dsa::import_public);
+            (SignatureVerb::Verify, Form::Default | Form::Oneshot | Form::Compact) => {
+                Work::exact(move |i, answer| {
+                    let case = &cases.all[i];
+                    key.import_public(&cases.key(i).public);
+                    answer.set([u8::from(key.verify(&case.message, &case.signature))], []);
+                    key.reset();
+                })
+            }
+            (SignatureVerb::Verify, Form::Prepared) => {
+                let mut keys = held(level, &cases, |key, of| key.import_public(&of.public));
                 Work::exact(move |i, answer| {
                     let case = &cases.all[i];
                     answer.set([u8::from(keys[case.key].verify(&case.message, &case.signature))], []);
@@ -183,17 +247,12 @@ impl SignaturePeer for WolfSsl {
     }
 }
 
-/// Keys that keep what the library caches when it imports them.
-fn imported(
-    level: i32,
-    cases: &SignatureCases,
-    bytes: fn(&crate::cases::SignatureKey) -> &[u8],
-    import: fn(&mut ffi::Dsa, &[u8]),
-) -> Vec<ffi::Dsa> {
+/// Keys that keep what the library caches when `fill` makes or imports them.
+fn held(level: i32, cases: &SignatureCases, fill: fn(&mut ffi::Dsa, &SignatureKey)) -> Vec<ffi::Dsa> {
     (cases.keys.iter())
-        .map(|one| {
+        .map(|of| {
             let mut key = ffi::Dsa::new(level);
-            import(&mut key, bytes(one));
+            fill(&mut key, of);
             key
         })
         .collect()

@@ -251,10 +251,18 @@ mod open {
             let options = &options.others;
             let channel = self.current(&options.which).await?;
             let members = channel.members();
-            if let Some(did) = options.dids.iter().find(|did| members.iter().any(|it| it == did.as_str())) {
-                return Err(Error::usage(format!("{did} is already a member of the channel")));
+            let is_member = |did: &&Did| members.iter().any(|it| it == did.as_str());
+            let (present, dids): (Vec<&Did>, Vec<&Did>) = options.dids.iter().partition(is_member);
+            let dids: Vec<Did> = dids.into_iter().cloned().collect();
+            for did in present {
+                let already = format!("{did} is already a member of the channel");
+                if dids.is_empty() {
+                    return Err(Error::usage(already));
+                }
+                // An invitation of several that failed for some of them can be repeated as it was.
+                crate::console::warn(already);
             }
-            channel.invite_by(&options.dids, &delegation).await.map_err(|error| {
+            channel.invite_by(&dids, &delegation).await.map_err(|error| {
                 let next = "an agent can be invited once it has run gambeson channel join";
                 match error {
                     gambeson_slim::Error::NoKeyPackage(_) => {
@@ -263,7 +271,7 @@ mod open {
                     other => failed(other),
                 }
             })?;
-            self.changed(&channel, "invited", &options.dids)
+            self.changed(&channel, "invited", &dids)
         }
 
         async fn remove(&self, options: &Others) -> Result<Status, Error> {

@@ -396,14 +396,22 @@ esac
             });
             // Who is to be invited publishes key packages first.
             let invite = format!("invite --home alice {} {}", dids[1], dids[2]);
-            assert!(soon(|| channel(&folder, nodes, &invite, b"").code == 0));
+            let mut answers = Vec::new();
+            let invited = soon(|| {
+                let answer = channel(&folder, nodes, &invite, b"");
+                answers.push(answer.stderr.clone());
+                answer.code == 0
+            });
+            assert!(invited, "the answers: {answers:?}");
             for joined in joining {
                 assert_eq!(joined.join().unwrap()["channel"], id);
             }
         });
         let authenticators = ["alice", "bob", "carol"].map(|home| {
-            let members = channel(&folder, nodes, &format!("members --home {home}"), b"").exits(0);
-            assert_eq!(members.rows().len(), 3);
+            // The two may have been invited one after the other.
+            let members =
+                || channel(&folder, nodes, &format!("members --home {home}"), b"").exits(0).rows().len();
+            assert!(soon(|| members() == 3), "{home} knows {} members", members());
             let verified = channel(&folder, nodes, &format!("verify --home {home}"), b"").exits(0).json();
             verified["authenticator"].as_str().unwrap().to_owned()
         });

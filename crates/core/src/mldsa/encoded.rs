@@ -3,14 +3,19 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::compact::scrubbed;
-use super::dsa;
+use super::dsa::{self, KeyFactors};
+use super::encode;
+use super::errors::SigningKeyError;
+use super::forms::{ParameterSet, scrubbed};
+use super::kernels::{Kernels, active};
 use super::message::Message;
-use super::params::{ParameterSet, T0_BYTES};
+use super::params::{T0_BYTES, sealed::Parameters};
+use super::ring::Poly;
+use super::sample::sample_a;
 use super::small;
 use crate::Bytes;
 use crate::secret::{StackGuard, declassify, declassify_value};
-use crate::small::{Small, Stack, Workspace};
+use crate::small::{Memory, Small, Stack, Workspace};
 
 /// A private key in the standard's encoding ρ ‖ K ‖ tr ‖ s1 ‖ s2 ‖ t0, borrowed: for a device that keeps such bytes, and has no
 /// room for another form.
@@ -78,8 +83,8 @@ impl<'a, P: ParameterSet> SigningKeyRef<'a, P> {
         let (key, own @ (_, tr)) = self.parts();
         if !P::SMALL {
             let mu = message.representative(tr);
-            return scrubbed::<P, { dsa::SIGN_44 }, { dsa::SIGN_65 }, { dsa::SIGN_87 }, _>(|| {
-                dsa::sign_encoded::<P>(self.bytes, &mu, rnd, signature);
+            return scrubbed::<P, { SIGN_44 }, { SIGN_65 }, { SIGN_87 }, _>(|| {
+                self.sign_decoded(&mu, rnd, signature, Stack);
             });
         }
         scrubbed::<P, { small::SIGN_ENCODED_44 }, { small::SIGN_ENCODED_65 }, { small::SIGN_ENCODED_87 }, _>(
@@ -89,10 +94,25 @@ impl<'a, P: ParameterSet> SigningKeyRef<'a, P> {
         );
     }
 
-    /// What signing reads: the polynomials, K and tr.
+    /// Signs μ with the whole key decoded in `memory`. The caller wipes it.
+    #[inline(never)]
+    fn sign_decoded(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8], memory: impl Memory) {
+        memory.lend(|polynomials: &mut P::Decoded, _| {
+            let key = Decoded::<P>::fill(
+                polynomials.as_mut(),
+                active(),
+                declassify(self.part(0)),
+                self.s(),
+                self.t0(),
+            );
+            dsa::sign::<P, _>(&key, self.part(32), mu, rnd, signature);
+        });
+    }
+
+    /// The parts that signing reads: the polynomials, K and tr.
     #[inline(always)]
-    fn parts(&self) -> (small::Encoded<'_>, (&[u8; 32], &[u8; 64])) {
-        let key = small::Encoded { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA };
+    fn parts(&self) -> (small::EncodedParts<'_>, (&[u8; 32], &[u8; 64])) {
+        let key = small::EncodedParts { rho: self.part(0), s: self.s(), t0: self.t0(), eta: P::ETA };
         (key, (self.part(32), declassify(self.part(64))))
     }
 
@@ -134,33 +154,63 @@ impl<P: ParameterSet> fmt::Debug for SigningKeyRef<'_, P> {
     }
 }
 
-/// The bytes are not a private key in the standard's encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SigningKeyError {
-    /// Their number is wrong.
-    Length {
-        /// The length of the set's keys in bytes.
-        expected: usize,
-        /// The length that was given.
-        actual: usize,
-    },
-    /// A coefficient of s1 or s2 is not in -η..=η.
-    Coefficient,
-    /// t0 or the hash of the public key does not follow from ρ, s1 and s2.
-    Mismatch,
+/// The stack that [`SigningKeyRef::sign_decoded`] uses, with some to spare.
+const SIGN_44: usize = 37_888;
+const SIGN_65: usize = 59_136;
+const SIGN_87: usize = 94_208;
+
+/// A private key, all of it decoded and transformed: the matrix column by column, ŝ1, ŝ2 and t̂0.
+struct Decoded<'a, P> {
+    polynomials: &'a [Poly],
+    set: PhantomData<P>,
 }
 
-impl fmt::Display for SigningKeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { expected, actual } => {
-                write!(f, "an encoded private key has {expected} bytes, not {actual}")
+impl<'a, P: Parameters> Decoded<'a, P> {
+    /// Decodes a key whose length and s1 and s2 are checked.
+    fn fill(polynomials: &'a mut [Poly], kernels: &Kernels, rho: &[u8; 32], s: &[u8], t0: &[u8]) -> Self {
+        let (matrix, vectors) = polynomials.split_at_mut(P::K * P::L);
+        for (column, a) in matrix.chunks_exact_mut(P::K).enumerate() {
+            for (row, a) in a.iter_mut().enumerate() {
+                sample_a(kernels, rho, row, column, a);
             }
-            Self::Coefficient => f.write_str("a coefficient of s1 or s2 is out of range"),
-            Self::Mismatch => f.write_str("t0 or tr does not belong to the rest of the private key"),
         }
+        let (s_hat, t0_hat) = vectors.split_at_mut(P::L + P::K);
+        for (packed, s) in s.chunks_exact(P::S_BYTES).zip(s_hat) {
+            encode::unpack_s::<P>(kernels, packed, s);
+            (kernels.ntt)(s);
+        }
+        for (packed, t0) in t0.as_chunks::<T0_BYTES>().0.iter().zip(t0_hat) {
+            encode::unpack_t0(packed, t0);
+            (kernels.ntt)(t0);
+        }
+        Self { polynomials, set: PhantomData }
+    }
+
+    /// Copies the polynomial of this place behind the matrix.
+    fn copy(&self, place: usize, out: &mut Poly) {
+        out.0 = self.polynomials[P::K * P::L + place].0;
     }
 }
 
-impl core::error::Error for SigningKeyError {}
+impl<P: Parameters> KeyFactors for Decoded<'_, P> {
+    type Set = P;
+
+    fn add_product(
+        &self,
+        kernels: &Kernels,
+        place: (usize, usize),
+        w: &mut Poly,
+        y_hat: &Poly,
+        _: &mut Poly,
+    ) {
+        (kernels.multiply_add)(w, &self.polynomials[place.1 * P::K + place.0], y_hat);
+    }
+
+    fn s_hat(&self, _: &Kernels, place: usize, out: &mut Poly) {
+        self.copy(place, out);
+    }
+
+    fn t0_hat(&self, _: &Kernels, row: usize, out: &mut Poly) {
+        self.copy(P::L + P::K + row, out);
+    }
+}

@@ -19,6 +19,7 @@ mod avx2;
 mod avx512;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
+mod operands;
 mod portable;
 #[cfg(any(gambeson_rv32, test))]
 mod rv32;
@@ -27,18 +28,19 @@ mod simd128;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use super::ring::{Poly, Short};
+use super::ring::Poly;
 use crate::cpu::{self, Level};
 #[cfg(gambeson_dsp)]
-pub(crate) use armv7em::{add_products_vartime, challenge_product, half_butterfly, half_ntt};
+pub(crate) use armv7em::{add_products_vartime, challenge_product, half_butterfly, half_ntt, unpack_t0};
+pub(crate) use operands::{Multiplicand, Short};
 #[cfg(any(not(any(gambeson_dsp, gambeson_rv32)), test))]
 pub(crate) use portable::PORTABLE;
-#[cfg(not(gambeson_dsp))]
-pub(crate) use portable::{add_products_vartime, challenge_product, half_butterfly, half_ntt};
 pub(crate) use portable::{
-    bounded_one, candidate_one, decompose_one, freeze, hint_one, montgomery_word, pack_group,
-    power2round_one, reduce, unpack_one,
+    GROUP, HALF, bounded_one, candidate_one, decompose_one, freeze, hint_one, montgomery_word, number_at,
+    power2round_one, read_half, reduce, within, write_group,
 };
+#[cfg(not(gambeson_dsp))]
+pub(crate) use portable::{add_products_vartime, challenge_product, half_butterfly, half_ntt, unpack_t0};
 
 /// The operations of R_q and T_q that dominate the time. One table per instruction set; every table obeys the
 /// bounds that `portable.rs` documents and gives the same residues.
@@ -47,47 +49,46 @@ pub(crate) struct Kernels {
     /// Which table this is.
     pub level: Level,
     /// FIPS 204, Algorithm 41 (NTT): -q < c < q on entry, 0 ≤ c < 18q on return.
-    pub ntt: fn(&mut Poly),
+    pub ntt: fn(w: &mut Poly),
     /// FIPS 204, Algorithm 42 (NTT^-1), of a sum of products: 0 ≤ c on entry, mod± q on return.
-    pub inverse_ntt: fn(&mut Poly),
+    pub inverse_ntt: fn(w_hat: &mut Poly),
     /// FIPS 204, Algorithm 45 (MultiplyNTT), times 2^-32: a·b < 2^32·q on entry, 0 ≤ c < 2q on return.
-    pub multiply: fn(&mut Poly, &Poly),
-    /// The first plus the product of the others as in `multiply`.
-    pub multiply_add: fn(&mut Poly, &Poly, &Poly),
-    /// The sum of products as in `multiply`, of every `stride`-th polynomial of the second and the polynomials of the last,
-    /// at most eight, below 16q: of the former all but at most one are below q; that one and the latter are below 18q.
+    pub multiply: fn(a: &mut Poly, b: &Poly),
+    /// Adds the product as in `multiply` to `sum`.
+    pub multiply_add: fn(sum: &mut Poly, a: &Poly, b: &Poly),
+    /// The sum of products as in `multiply`, of every `stride`-th polynomial of `row` and of `factors`, at most eight, below 16q: of the
+    /// former all but at most one are below q; that one and the latter are below 18q.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a matrix that is remembered has rows.
-    pub inner_product: fn(&mut Poly, &[Poly], usize, &[Poly]),
-    /// Adds c·s to the first, s being the second, with coefficients of at most the fourth argument, and c the challenge
-    /// with its ±1 at the places; returns as `is_below` whether the sums are below the bound, the last argument.
+    pub inner_product: fn(sum: &mut Poly, row: &[Poly], stride: usize, factors: &[Poly]),
+    /// Adds c·s to `p`, the coefficients of s being of at most η, and c the challenge with its ±1 at the places; returns as `is_below`
+    /// whether the sums are below the bound.
     ///
     /// The time and the addresses depend on the places.
     #[cfg_attr(not(feature = "alloc"), allow(dead_code))]
-    pub add_short_product: fn(&mut Poly, &Short, &[u16], i32, i32) -> u32,
-    /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): from which place, the bytes, up to which place.
-    pub reject_uniform: fn(&mut Poly, usize, &[u8]) -> usize,
-    /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4, the last argument: like the one above.
-    pub reject_bounded: fn(&mut Poly, usize, &[u8], i32) -> usize,
-    /// FIPS 204, Algorithm 35 (Power2Round): t becomes t0, the second t1; -q < t < q.
-    pub power2round: fn(&mut Poly, &mut Poly),
-    /// FIPS 204, Algorithm 36 (Decompose), γ2 = (q-1)/88: r becomes r0, the second r1; -q < r < q.
-    pub decompose_44: fn(&mut Poly, &mut Poly),
+    pub add_short_product: fn(p: &mut Poly, s: &Short, places: &[u16], eta: i32, bound: i32) -> u32,
+    /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): fills `a` from the place `filled`; returns up to which place.
+    pub reject_uniform: fn(a: &mut Poly, filled: usize, bytes: &[u8]) -> usize,
+    /// The inner loop of FIPS 204, Algorithm 31 (RejBoundedPoly), for η = 2 or 4: like the one above.
+    pub reject_bounded: fn(s: &mut Poly, filled: usize, bytes: &[u8], eta: i32) -> usize,
+    /// FIPS 204, Algorithm 35 (Power2Round): t becomes t0; -q < t < q.
+    pub power2round: fn(t: &mut Poly, t1: &mut Poly),
+    /// FIPS 204, Algorithm 36 (Decompose), γ2 = (q-1)/88: r becomes r0; -q < r < q.
+    pub decompose_44: fn(r: &mut Poly, r1: &mut Poly),
     /// The same for γ2 = (q-1)/32.
-    pub decompose_16: fn(&mut Poly, &mut Poly),
+    pub decompose_16: fn(r: &mut Poly, r1: &mut Poly),
     /// Whether |c| is below the bound for every coefficient, as 1 or 0; |c| < 2^30. Constant time.
-    pub is_below: fn(&Poly, i32) -> u32,
+    pub is_below: fn(p: &Poly, bound: i32) -> u32,
     /// `decompose_44`, r1 being packed as `pack` does it with 6 bits; and a bit for each r1 that is not 0.
-    pub high_bits_44: fn(&mut Poly, &mut [u8], &mut [u32; 8]),
+    pub high_bits_44: fn(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]),
     /// `decompose_16`, r1 being packed with 4 bits; and a bit for each r1 that is not 0.
-    pub high_bits_16: fn(&mut Poly, &mut [u8], &mut [u32; 8]),
-    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains; the second argument is γ2. The bits of r1 that is
-    /// not 0 become the hint.
-    pub make_hint: fn(&Poly, i32, &mut [u32; 8]) -> u32,
-    /// FIPS 204, Algorithm 17 (BitPack), of b - c, b the last argument; where b is 0, Algorithm 16 (SimpleBitPack), of c.
+    pub high_bits_16: fn(r: &mut Poly, packed: &mut [u8], not_zero: &mut [u32; 8]),
+    /// FIPS 204, Algorithm 39 (MakeHint), as `hint::make_hint` explains. The bits of r1 that is not 0 become the hint.
+    pub make_hint: fn(sum: &Poly, gamma2: i32, hint: &mut [u32; 8]) -> u32,
+    /// FIPS 204, Algorithm 17 (BitPack), of `high` - c; where `high` is 0, Algorithm 16 (SimpleBitPack), of c.
     /// The length of the bytes gives the width: 3, 4, 6, 10, 13, 18 or 20 bits.
-    pub pack: fn(&mut [u8], &Poly, i32),
+    pub pack: fn(bytes: &mut [u8], p: &Poly, high: i32),
     /// Undoes `pack`: FIPS 204, Algorithms 19 (BitUnpack) and 18 (SimpleBitUnpack); 3, 4, 10, 18 or 20 bits.
-    pub unpack: fn(&mut Poly, &[u8], i32),
+    pub unpack: fn(p: &mut Poly, bytes: &[u8], high: i32),
 }
 
 /// The best table at or below `cpu::level()`.
@@ -110,22 +111,26 @@ pub(crate) fn active() -> &'static Kernels {
     }
 }
 
-/// The table that needs the least stack.
-pub(crate) const fn least() -> &'static Kernels {
+/// The table that needs the least stack: the processor's smallest, whatever else it offers. Its entries, and the functions that are
+/// used beside it, are called directly, so that a program links those that it calls. Those functions are no entries, for whoever is
+/// lent a table links all of it.
+pub(crate) const LEAST: &Kernels = {
     #[cfg(gambeson_dsp)]
-    return &armv7em::ARMV7EM;
+    let least = &armv7em::ARMV7EM;
     #[cfg(gambeson_rv32)]
-    return &rv32::RV32;
+    let least = &rv32::RV32;
     #[cfg(not(any(gambeson_dsp, gambeson_rv32)))]
-    return &PORTABLE;
-}
+    let least = &PORTABLE;
+    least
+};
 
 /// Single kernels, for the gate that steps through machine code: an attempt at signing is refused for reasons that are
 /// public but differ, a kernel has one trace.
 #[cfg(gambeson_ct)]
 pub mod gate {
+    use super::Short;
     use super::active;
-    use crate::mldsa::ring::{Poly, Short};
+    use crate::mldsa::ring::Poly;
 
     /// The kernels that see secrets and have one trace.
     pub const NAMES: [&str; 20] = [

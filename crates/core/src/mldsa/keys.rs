@@ -4,11 +4,13 @@ use core::fmt;
 
 use rand_core::TryCryptoRng;
 
-use super::compact::PublicKey;
-use super::forms::{PrivateForm, PublicForm};
-use super::message::{ContextTooLong, Message, MuHasher};
-use super::params::ParameterSet;
+use super::errors::{InvalidSignature, VerifyingKeyError};
+use super::forms::{ParameterSet, SigningKeyForm, VerifyingKeyForm};
+use super::message::{Message, MuHasher};
+use super::public::PublicKey;
 use crate::Bytes;
+use crate::filled::Holds;
+use crate::prehash::ContextTooLong;
 use crate::rng::draw;
 use crate::secret::Secret;
 
@@ -186,40 +188,6 @@ impl<'a, P: ParameterSet> TryFrom<&'a [u8]> for VerifyingKeyRef<'a, P> {
     }
 }
 
-/// The bytes are not a verifying key of the parameter set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum VerifyingKeyError {
-    /// Their number is wrong.
-    Length {
-        /// The length of the set's keys in bytes.
-        expected: usize,
-        /// The length that was given.
-        actual: usize,
-    },
-}
-
-impl fmt::Display for VerifyingKeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Length { expected, actual } = self;
-        write!(f, "a public key has {expected} bytes, not {actual}")
-    }
-}
-
-impl core::error::Error for VerifyingKeyError {}
-
-/// The signature is not one of this message, in this context, by this key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidSignature;
-
-impl fmt::Display for InvalidSignature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the signature is invalid")
-    }
-}
-
-impl core::error::Error for InvalidSignature {}
-
 /// A signing key (the standard's private key), wiped when dropped.
 ///
 /// With feature `alloc` it is prepared when it is made: the matrix, s1, s2 and t0 stand on the heap, 30, 50 or 83 KiB, for all
@@ -242,6 +210,16 @@ impl core::error::Error for InvalidSignature {}
 /// ```
 pub struct SigningKey<P: ParameterSet> {
     pub(super) form: P::Private,
+}
+
+impl<P: ParameterSet> Holds<P::Private> for SigningKey<P> {
+    fn of(form: P::Private) -> Self {
+        Self { form }
+    }
+
+    fn form(&mut self) -> &mut P::Private {
+        &mut self.form
+    }
 }
 
 impl<P: ParameterSet> SigningKey<P> {
@@ -268,7 +246,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        Self { form: P::Private::from_seed(seed) }
+        P::Private::from_seed(seed)
     }
 
     /// The key of the seed ξ, and its public key to `vk`: both in the time of one.
@@ -289,7 +267,7 @@ impl<P: ParameterSet> SigningKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        Self { form: P::Private::from_seed_into(seed, vk) }
+        P::Private::from_seed_into(seed, vk)
     }
 
     /// The seed ξ: all that has to be stored. A key that was imported without it has none.
@@ -301,7 +279,9 @@ impl<P: ParameterSet> SigningKey<P> {
     /// The verifying key; in the compact forms it is made again.
     #[must_use]
     pub fn verifying_key(&self) -> VerifyingKey<P> {
-        self.form.verifying_key()
+        let mut bytes = P::VerifyingKeyBytes::zeroed();
+        self.form.verifying_key_into(&mut bytes);
+        VerifyingKey::from_bytes(&bytes)
     }
 
     /// The bytes of the verifying key, under the conditions of [`from_seed_into`](Self::from_seed_into).
@@ -348,7 +328,7 @@ impl<P: ParameterSet> SigningKey<P> {
         signature
     }
 
-    /// The same, to the caller's `signature`.
+    /// Signs with the randomness `rnd`, into the caller's `signature`.
     ///
     /// It holds secrets until this returns, so it should not lie where others read.
     pub fn sign_with_rnd_into<'m>(

@@ -6,16 +6,27 @@ use core::marker::PhantomData;
 
 use zeroize::Zeroize;
 
-use super::kernels::Kernels;
+use super::kernels::{Kernels, active};
 use super::message::Message;
 use super::params::sealed::Parameters;
 use super::ring::{N, Poly};
 use super::sample::{Masks, place_vartime};
+use crate::cpu::Level;
 use crate::secret::wipe;
 use crate::sha3::{
     Abreast, Aligned, Block, LANES, Shake128, Shake256, Squeeze, State, WIDE, absorb, from_word, lanes,
     permute_aligned, permute_sponge, permuted, squeeze, squeeze_eight, squeezed,
 };
+
+/// Polynomials to be filled. `vec!` would copy each from one of zeros.
+pub(crate) fn polynomials(count: usize) -> Vec<Poly> {
+    (0..count).map(|_| Poly::ZERO).collect()
+}
+
+/// True if the table in force is for vectors: then sponges run side by side, and matrices are made on the heap.
+pub(crate) fn is_wide() -> bool {
+    active().level >= Level::Neon
+}
 
 /// Makes a sponge that has absorbed `seed` and `place`, two bytes, and is padded as SHAKE.
 fn sponge(state: &mut State, seed: &[u8], place: [u8; 2], rate: usize) {
@@ -38,58 +49,37 @@ pub(crate) struct Absorber {
 }
 
 impl Absorber {
-    /// Adds the next block of the message to the state, if so much of it is `known`; false if not, and at its end.
-    pub(crate) fn feed(&mut self, state: &mut State, known: &[u8], is_all: bool) -> bool {
+    /// Adds the next block of a message in pieces to the state, if so much of it is known; false if not, and at its end.
+    pub(crate) fn feed(&mut self, state: &mut State, known: &[&[u8]], is_all: bool) -> bool {
         const RATE: usize = Shake256::RATE;
-        let rest = &known[self.absorbed..];
-        if self.is_padded {
+        let length: usize = known.iter().map(|piece| piece.len()).sum();
+        if self.is_padded || !is_all && length < self.absorbed + RATE {
             return false;
         }
-        if let Some(block) = rest.first_chunk::<RATE>() {
-            absorb(&mut state.0, block);
-            self.absorbed += RATE;
-            return true;
+        let (mut block, mut filled, mut before) = ([0; RATE], 0, self.absorbed);
+        self.absorbed += RATE;
+        for piece in known {
+            let (skipped, piece) = piece.split_at(piece.len().min(before));
+            before -= skipped.len();
+            // Where one piece has all of the block, as nearly always, it is not copied.
+            if let Some(block) = piece.first_chunk::<RATE>()
+                && filled == 0
+            {
+                absorb(&mut state.0, block);
+                return true;
+            }
+            let piece = &piece[..piece.len().min(RATE - filled)];
+            block[filled..][..piece.len()].copy_from_slice(piece);
+            filled += piece.len();
         }
-        if is_all {
-            let mut block = [0; RATE];
-            block[..rest.len()].copy_from_slice(rest);
-            block[rest.len()] = 0x1f;
+        if filled < RATE {
+            block[filled] = 0x1f;
             block[RATE - 1] |= 0x80;
-            absorb(&mut state.0, &block);
             self.is_padded = true;
         }
-        is_all
+        absorb(&mut state.0, &block);
+        true
     }
-}
-
-/// Adds a message in pieces, and the padding; the permutation of its last block is the caller's.
-#[inline(never)]
-fn absorb_all(state: &mut State, parts: &[&[u8]]) {
-    let mut number = 0;
-    while !absorb_block(state, parts, number) {
-        permute_sponge(state);
-        number += 1;
-    }
-}
-
-/// Adds the block of this number of a message in pieces, the last with the padding; true if it is the last.
-fn absorb_block(state: &mut State, parts: &[&[u8]], number: usize) -> bool {
-    let (mut block, mut length) = ([0; Shake256::RATE], 0);
-    let mut before = number * Shake256::RATE;
-    for part in parts {
-        let (skipped, part) = part.split_at(part.len().min(before));
-        before -= skipped.len();
-        let piece = &part[..part.len().min(Shake256::RATE - length)];
-        block[length..][..piece.len()].copy_from_slice(piece);
-        length += piece.len();
-    }
-    let is_last = length < Shake256::RATE;
-    if is_last {
-        block[length] = 0x1f;
-        block[Shake256::RATE - 1] |= 0x80;
-    }
-    absorb(&mut state.0, &block);
-    is_last
 }
 
 /// Adds what μ is the hash of, but for the permutation of its last block, to a state that is empty; false, if μ is given.
@@ -100,50 +90,65 @@ pub(crate) fn absorb_message(
     message: &Message<'_>,
     mu: &mut [u8; 64],
 ) -> bool {
-    let mut is_hashed = false;
-    message.represent(tr, mu, |parts, _| {
-        absorb_all(state, parts);
-        is_hashed = true;
+    let mut absorber = Absorber::default();
+    message.represent(tr, mu, |pieces, _| {
+        while absorber.feed(state, pieces, true) && !absorber.is_padded {
+            permute_sponge(state);
+        }
     });
-    is_hashed
+    absorber.is_padded
+}
+
+/// SHAKE256 of each of `count` messages, at most eight, side by side: `pieces` hands over those of a message, in all its blocks the same,
+/// or none where nothing is to be hashed, and `done` has the state that the output is squeezed of.
+///
+/// Variable time: the lengths are public.
+pub(crate) fn hash_side_by_side(
+    count: usize,
+    mut pieces: impl FnMut(usize, &mut dyn FnMut(&[&[u8]])),
+    mut done: impl FnMut(usize, &State),
+) {
+    let mut states = [const { Aligned(State::new()) }; LANES];
+    let mut absorbers: [Absorber; LANES] = Default::default();
+    let mut job: [usize; LANES] = core::array::from_fn(|i| i);
+    let mut busy = count;
+    while busy > 0 {
+        // Backwards: what takes an emptied place has had its turn.
+        for lane in (0..busy).rev() {
+            let (state, absorber) = (&mut states[lane].0, &mut absorbers[lane]);
+            let mut is_busy = false;
+            if absorber.is_padded {
+                done(job[lane], state);
+            } else {
+                pieces(job[lane], &mut |pieces| is_busy = absorber.feed(state, pieces, true));
+            }
+            if !is_busy {
+                busy -= 1;
+                if lane != busy {
+                    states.swap(lane, busy);
+                    absorbers.swap(lane, busy);
+                    job.swap(lane, busy);
+                }
+            }
+        }
+        permute_aligned(&mut states[..permuted(busy, lanes())]);
+    }
 }
 
 /// μ of each of at most eight messages, which come with tr, side by side; where it is given, nothing is hashed.
-///
-/// Variable time: the lengths are public.
 pub(crate) fn represent_side_by_side<'m>(
     message: impl Fn(usize) -> (&'m [u8; 64], &'m Message<'m>),
     mu: &mut [[u8; 64]],
 ) {
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    let mut job: [usize; LANES] = core::array::from_fn(|i| i);
-    let (mut is_padded, mut busy) = ([false; LANES], mu.len());
-    for number in 0.. {
-        // Backwards: what takes an emptied place has had its turn.
-        for lane in (0..busy).rev() {
-            let mu = &mut mu[job[lane]];
-            let mut is_busy = false;
-            if is_padded[lane] {
-                squeeze(&states[lane].0, mu);
-            } else {
-                let (tr, message) = message(job[lane]);
-                message.represent(tr, mu, |parts, _| {
-                    is_padded[lane] = absorb_block(&mut states[lane].0, parts, number);
-                    is_busy = true;
-                });
-            }
-            if !is_busy {
-                busy -= 1;
-                states.swap(lane, busy);
-                job.swap(lane, busy);
-                is_padded.swap(lane, busy);
-            }
-        }
-        if busy == 0 {
-            return;
-        }
-        permute_aligned(&mut states[..permuted(busy, lanes())]);
+    for (i, mu) in mu.iter_mut().enumerate() {
+        let (tr, message) = message(i);
+        message.represent(tr, mu, |_, _| ());
     }
+    let pieces = |i, feed: &mut dyn FnMut(&[&[u8]])| {
+        let (tr, message) = message(i);
+        message.represent(tr, &mut [0; 64], |pieces, _| feed(pieces));
+    };
+    hash_side_by_side(mu.len(), pieces, |i, state| squeeze(state, &mut mu[i]));
 }
 
 /// What is done beside the sampling of a matrix: with its rows as they come, and with one more lane.
@@ -364,27 +369,26 @@ impl<P: Parameters> Sampling<'_, P> {
     }
 }
 
-/// FIPS 204, Algorithm 29 (SampleInBall), of at most eight c̃ of one length, side by side.
-pub(crate) fn challenges_vartime<'c, P: Parameters>(
-    c_tilde: impl Iterator<Item = &'c [u8]> + Clone,
-    mut out: impl FnMut(usize, &[u16]),
-) {
-    let mut states = [const { Aligned(State::new()) }; LANES];
-    let count = hash_side_by_side(c_tilde.clone(), &mut states);
-    for ((i, state), c_tilde) in states[..count].iter().enumerate().zip(c_tilde) {
-        let mut block = [0; Shake256::RATE];
-        squeeze(&state.0, &mut block);
-        let (mut places, mut more) = ([0; 64], None);
-        let more = || {
-            // Hardly ever: all of the first block was not enough.
-            let more = more.get_or_insert_with(|| behind_the_first_block(c_tilde));
-            let mut byte = [0];
-            more.squeeze(&mut byte);
-            byte[0]
-        };
-        place_vartime::<P>(&block, more, &mut places);
-        out(i, &places[..P::TAU]);
-    }
+/// FIPS 204, Algorithm 29 (SampleInBall), of at most eight c̃, side by side.
+pub(crate) fn challenges_vartime<P: Parameters>(c_tilde: &[&[u8]], mut out: impl FnMut(usize, &[u16])) {
+    hash_side_by_side(
+        c_tilde.len(),
+        |i, feed| feed(&[c_tilde[i]]),
+        |i, state| {
+            let mut block = [0; Shake256::RATE];
+            squeeze(state, &mut block);
+            let (mut places, mut more) = ([0; 64], None);
+            let more = || {
+                // Hardly ever: all of the first block was not enough.
+                let more = more.get_or_insert_with(|| behind_the_first_block(c_tilde[i]));
+                let mut byte = [0];
+                more.squeeze(&mut byte);
+                byte[0]
+            };
+            place_vartime::<P>(&block, more, &mut places);
+            out(i, &places[..P::TAU]);
+        },
+    );
 }
 
 /// What SHAKE256 gives of a message behind its first block.
@@ -392,25 +396,6 @@ fn behind_the_first_block(message: &[u8]) -> Squeeze {
     let mut output = Shake256::new().update(message).finalize_xof();
     output.squeeze(&mut [0; Shake256::RATE]);
     output
-}
-
-/// The sponges that have absorbed one message each, at most eight and of one length; how many there are.
-pub(crate) fn hash_side_by_side<'m>(
-    messages: impl Iterator<Item = &'m [u8]> + Clone,
-    states: &mut [Aligned; LANES],
-) -> usize {
-    states.fill(Aligned(State::new()));
-    let mut absorbers: [Absorber; LANES] = Default::default();
-    loop {
-        let mut count = 0;
-        for ((state, absorber), message) in states.iter_mut().zip(&mut absorbers).zip(messages.clone()) {
-            count += usize::from(absorber.feed(&mut state.0, message, true));
-        }
-        if count == 0 {
-            return messages.count();
-        }
-        permute_aligned(&mut states[..permuted(count, lanes())]);
-    }
 }
 
 /// FIPS 204, Algorithm 32 (ExpandA), for one ρ after the other: eight polynomials at a time, of whichever matrix they are. `take`
@@ -424,11 +409,11 @@ pub(crate) fn expand_many<'r, P: Parameters>(
     mut take: impl FnMut(usize, usize, &mut [Poly]),
 ) {
     let mut entries = rho.enumerate().flat_map(|(item, rho)| {
-        (0..P::K).flat_map(move |row| (0..P::L).map(move |column| Entry { item, rho, row, column }))
+        (0..P::K).flat_map(move |row| (0..P::L).map(move |column| MatrixEntry { item, rho, row, column }))
     });
     // Eight polynomials and those before them in a row that is not yet complete are of three rows at most.
     const { assert!(P::L >= 4 && KEPT >= 3 && KEPT.is_power_of_two()) };
-    let first_of_row = |entry: &Entry<'_>| (P::L + 1) * ((entry.item * P::K + entry.row) & (KEPT - 1));
+    let first_of_row = |entry: &MatrixEntry<'_>| (P::L + 1) * ((entry.item * P::K + entry.row) & (KEPT - 1));
     while let Some(entry) = entries.next() {
         let (mut batch, mut count) = ([entry; LANES], 1);
         for (place, entry) in batch[1..].iter_mut().zip(&mut entries) {
@@ -447,7 +432,7 @@ pub(crate) fn expand_many<'r, P: Parameters>(
 
 /// An entry of one of many matrices.
 #[derive(Clone, Copy)]
-struct Entry<'r> {
+struct MatrixEntry<'r> {
     item: usize,
     rho: &'r [u8; 32],
     row: usize,
@@ -457,12 +442,12 @@ struct Entry<'r> {
 /// Squeezes the sponges of these entries, at most eight, until all polynomials are full: `take` reads a block into that of an entry,
 /// from the place that it has reached, and says which it reaches.
 fn sample_side_by_side(
-    entries: &[Entry<'_>],
-    mut take: impl FnMut(&Entry<'_>, usize, &[u8; Shake128::RATE]) -> usize,
+    entries: &[MatrixEntry<'_>],
+    mut take: impl FnMut(&MatrixEntry<'_>, usize, &[u8; Shake128::RATE]) -> usize,
 ) {
     let mut filled = [0; LANES];
     let filled = &mut filled[..entries.len()];
-    let place = |entry: &Entry<'_>| [entry.column as u8, entry.row as u8];
+    let place = |entry: &MatrixEntry<'_>| [entry.column as u8, entry.row as u8];
     if entries.len() == 8
         && let Some(squeeze_eight) = squeeze_eight()
     {
@@ -503,7 +488,7 @@ impl Beside for Hash<'_> {
         if self.absorber.is_padded {
             squeeze(hash, &mut self.digest);
         }
-        self.absorber.feed(hash, self.message, true)
+        self.absorber.feed(hash, &[self.message], true)
     }
 }
 
@@ -569,7 +554,7 @@ impl MaskBatch<'_> {
         self.begin(&mut states[1..=beside]);
         let mut hash = Absorber::default();
         let mut block = 0;
-        while hash.feed(&mut states[0].0, input, true) {
+        while hash.feed(&mut states[0].0, &[input], true) {
             if block < blocks {
                 permute_aligned(&mut states[..=beside]);
                 self.write(&states[1..=beside], block, P::Z_BYTES);
@@ -780,8 +765,10 @@ mod tests {
         for length in [0, 1, 134, 135, 136, 137, 271, 272, 273] {
             for cut in [0, length.min(100), length] {
                 let (mut state, mut digest, mut expected) = (State::new(), [0; 64], [0; 64]);
-                absorb_all(&mut state, &[&bytes[..cut], &[], &bytes[cut..length]]);
-                permute_sponge(&mut state);
+                let mut absorber = Absorber::default();
+                while absorber.feed(&mut state, &[&bytes[..cut], &[], &bytes[cut..length]], true) {
+                    permute_sponge(&mut state);
+                }
                 squeeze(&state, &mut digest);
                 Shake256::digest_into(&bytes[..length], &mut expected);
                 assert_eq!(digest, expected);

@@ -9,36 +9,33 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::compact::{PublicKey, scrubbed};
-use super::dsa::{self, Seeds, SigningForm, VerifyingForm, finish_t};
+use super::dsa::{self, SigningForm, VerifyingForm};
 use super::encode;
-use super::encoded::SigningKeyError;
-use super::forms::{PrivateForm, PublicForm};
-use super::kernels::{Kernels, active};
-use super::keys::{InvalidSignature, SigningKey, VerifyingKey};
-use super::lanes::{Absorber, Beside, Hash, KEPT, MaskBatch, expand};
+use super::errors::{InvalidSignature, SigningKeyError};
+use super::forms::{ParameterSet, SigningKeyForm, VerifyingKeyForm, scrubbed};
+use super::kernels::{Kernels, Short, active};
+use super::keys::SigningKey;
+use super::lanes::{Absorber, Beside, Hash, KEPT, MaskBatch, expand, polynomials};
 use super::message::Message;
-use super::params::{ParameterSet, PreparedSet, T0_BYTES, T1_BYTES};
-use super::ring::{Places, Poly, Short};
+use super::params::{T0_BYTES, T1_BYTES};
+use super::public::PublicKey;
+use super::ring::{Places, Poly};
 use super::sample::{Masks, in_ball_vartime, set_challenge_vartime};
+use super::seeds::{Seeds, finish_row_of_t};
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, declassify, declassify_value, difference};
 use crate::sha3::{State, squeeze};
 
-/// Polynomials to be filled. `vec!` would copy each from one of zeros.
-pub(super) fn polynomials(count: usize) -> Vec<Poly> {
-    (0..count).map(|_| Poly::ZERO).collect()
-}
-
-/// What verification needs of a key, ready.
-pub struct Prepared {
+/// A verifying key, ready for verification.
+pub struct VerificationTable {
     /// Â column by column, then NTT(-2^d·t1).
     polynomials: Box<[Poly]>,
     tr: [u8; 64],
 }
 
-impl Prepared {
+impl VerificationTable {
     /// Not inlined: its frame is no part of that of later operations.
     #[inline(never)]
     fn new<P: ParameterSet>(vk: PublicKey<'_>) -> Self {
@@ -56,46 +53,33 @@ impl Prepared {
     pub(super) const fn tr(&self) -> &[u8; 64] {
         &self.tr
     }
+}
 
-    pub(super) fn product<P: ParameterSet>(
-        &self,
-        kernels: &Kernels,
-        row: usize,
-        factors: &[Poly],
-        w: &mut Poly,
-    ) {
+impl<P: ParameterSet> VerifyingForm<P> for VerificationTable {
+    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
         // t1 is one more column of the matrix.
         (kernels.inner_product)(w, &self.polynomials[row..], P::K, factors);
     }
 }
 
-/// A prepared key, which has this parameter set.
-struct Of<'a, P>(&'a Prepared, core::marker::PhantomData<P>);
-
-impl<P: ParameterSet> VerifyingForm for Of<'_, P> {
-    fn row(&self, kernels: &Kernels, row: usize, factors: &[Poly], w: &mut Poly, _: &mut Poly) {
-        self.0.product::<P>(kernels, row, factors, w);
-    }
-}
-
-impl fmt::Debug for Prepared {
+impl fmt::Debug for VerificationTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").finish_non_exhaustive()
+        f.debug_struct("VerificationTable").finish_non_exhaustive()
     }
 }
 
 /// A verifying key prepares itself at its second use.
 #[derive(Clone, Debug)]
-pub struct Public(AtSecondUse<Prepared>);
+pub struct PreparedPublic(AtSecondUse<VerificationTable>);
 
-impl Public {
-    /// What is prepared, which is made now unless it is there.
-    pub(super) fn now<P: ParameterSet>(&self, vk: PublicKey<'_>) -> &Prepared {
-        self.0.now(|| Prepared::new::<P>(vk))
+impl PreparedPublic {
+    /// The prepared key, which is made now unless it is there.
+    pub(super) fn now<P: ParameterSet>(&self, vk: PublicKey<'_>) -> &VerificationTable {
+        self.0.now(|| VerificationTable::new::<P>(vk))
     }
 }
 
-impl<P: ParameterSet> PublicForm<P> for Public {
+impl<P: ParameterSet> VerifyingKeyForm<P> for PreparedPublic {
     const NEW: Self = Self(AtSecondUse::NEW);
 
     fn verify(
@@ -107,12 +91,9 @@ impl<P: ParameterSet> PublicForm<P> for Public {
         if signature.len() != P::Signature::LEN {
             return Err(InvalidSignature);
         }
-        match self.0.at_second_use(|| Prepared::new::<P>(vk)) {
+        match self.0.at_second_use(|| VerificationTable::new::<P>(vk)) {
             None => vk.verify::<P>(message, signature),
-            Some(key) => {
-                let key = Of::<P>(key, core::marker::PhantomData);
-                dsa::verify::<P>(&key, &message.representative(&key.0.tr), signature)
-            }
+            Some(key) => dsa::verify::<P>(key, &message.representative(&key.tr), signature),
         }
     }
 
@@ -125,8 +106,12 @@ impl<P: ParameterSet> PublicForm<P> for Public {
     }
 }
 
+/// A parameter set whose keys are prepared on the heap: [`MlDsa44`](super::MlDsa44), [`MlDsa65`](super::MlDsa65) or
+/// [`MlDsa87`](super::MlDsa87) with feature `alloc`.
+pub trait PreparedSet: ParameterSet<Public = PreparedPublic, Private = PreparedPrivate<Self>> {}
+
 /// A signing key with everything that signing needs.
-pub struct Private<P: ParameterSet> {
+pub struct PreparedPrivate<P: ParameterSet> {
     /// Â column by column, then t0.
     polynomials: Box<[Poly]>,
     /// s1, s2.
@@ -139,17 +124,15 @@ pub struct Private<P: ParameterSet> {
     sk: Secret<Vec<u8>>,
 }
 
-impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 32]) -> Self {
-        let mut key = Self::empty();
-        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
-        key
+impl<P: ParameterSet> SigningKeyForm<P> for PreparedPrivate<P> {
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 32]) -> K {
+        K::of(Self::of_seed(seed))
     }
 
-    fn from_seed_into(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> Self {
-        let key = Self::from_seed(seed);
-        *vk = *key.public;
-        key
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 32], vk: &mut P::VerifyingKeyBytes) -> K {
+        let form = Self::of_seed(seed);
+        *vk = *form.public;
+        K::of(form)
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 32]>> {
@@ -158,10 +141,6 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
 
     fn tr(&self) -> &[u8; 64] {
         &self.tr
-    }
-
-    fn verifying_key(&self) -> VerifyingKey<P> {
-        VerifyingKey::from_bytes(&*self.public)
     }
 
     fn verifying_key_into(&self, vk: &mut P::VerifyingKeyBytes) {
@@ -175,7 +154,7 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
     }
 }
 
-impl<P: ParameterSet> Private<P> {
+impl<P: ParameterSet> PreparedPrivate<P> {
     fn empty() -> Self {
         Self {
             polynomials: polynomials(P::K * P::L + P::K).into_boxed_slice(),
@@ -188,13 +167,19 @@ impl<P: ParameterSet> Private<P> {
         }
     }
 
+    /// The key of the seed ξ: all its secrets are on the heap.
+    pub(super) fn of_seed(seed: &[u8; 32]) -> Self {
+        let mut key = Self::empty();
+        scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_seed(seed));
+        key
+    }
+
     #[inline(never)]
     fn fill_from_seed(&mut self, seed: &[u8; 32]) {
-        let seeds = Seeds::<P>::new(seed);
+        let seeds = Seeds::<P>::new(seed, self.k.expose_mut());
         self.seed = Some(Box::new(Secret::new(*seed)));
-        *self.k.expose_mut() = *seeds.k();
         let mut s = Secret::new(polynomials(P::L + P::K));
-        self.complete(&seeds.rho, Some(seeds.rho_prime()), s.expose_mut());
+        self.complete(&seeds.rho, Some(seeds.rho_prime.expose()), s.expose_mut());
     }
 
     /// FIPS 204, Algorithm 25 (skDecode), and the checks.
@@ -230,14 +215,13 @@ impl<P: ParameterSet> Private<P> {
         let (a, t0) = self.polynomials.split_at_mut(P::K * P::L);
         let mut pk = P::VerifyingKeyBytes::zeroed();
         let (short, sk, tr) = (&mut self.short[..], self.sk.expose_mut(), &mut *self.tr);
-        let parts = Parts { a, kept: P::K, t0, short, sk, pk: &mut pk, tr };
-        write_keys::<P>(rho, rho_prime, self.k.expose(), s, parts);
+        KeyRows::<P>::new(short, t0, sk, &mut pk, tr).write(rho, rho_prime, self.k.expose(), s, (a, P::K));
         *self.public = pk;
     }
 
     #[inline(never)]
     fn sign_mu(&self, mu: &[u8; 64], rnd: &[u8; 32], signature: &mut [u8]) {
-        dsa::sign::<P, _>(self, mu, rnd, signature, &mut |_| ());
+        dsa::sign::<P, _>(self, self.k.expose(), mu, rnd, signature);
     }
 }
 
@@ -256,7 +240,7 @@ impl<P: PreparedSet> SigningKey<P> {
         if bytes.len() != expected {
             return Err(SigningKeyError::Length { expected, actual: bytes.len() });
         }
-        let mut key = Private::empty();
+        let mut key = PreparedPrivate::empty();
         scrubbed::<P, 10_368, 11_008, 11_648, _>(|| key.fill_from_bytes(bytes))?;
         Ok(Self { form: key })
     }
@@ -305,68 +289,69 @@ fn generate_encoded<P: ParameterSet>(
     sk: &mut [u8],
     pk: &mut P::VerifyingKeyBytes,
 ) {
-    let seeds = Seeds::<P>::new(seed);
+    let mut k = Secret::new([0; 32]);
+    let seeds = Seeds::<P>::new(seed, k.expose_mut());
     let mut t0 = [Poly::ZERO];
-    let parts = Parts { a, kept: KEPT, t0: &mut t0, short: &mut [], sk, pk, tr: &mut [0; 64] };
-    write_keys::<P>(&seeds.rho, Some(seeds.rho_prime()), seeds.k(), s, parts);
+    let rho_prime = Some(seeds.rho_prime.expose());
+    KeyRows::<P>::new(&mut [], &mut t0, sk, pk, &mut [0; 64]).write(
+        &seeds.rho,
+        rho_prime,
+        k.expose(),
+        s,
+        (a, KEPT),
+    );
     t0.zeroize();
-}
-
-/// What the making of a key fills.
-struct Parts<'a, P: ParameterSet> {
-    /// Â, column by column: all of it, or as many rows as are kept.
-    a: &'a mut [Poly],
-    kept: usize,
-    /// All of t0, or one polynomial for each in its turn.
-    t0: &'a mut [Poly],
-    /// s1 and s2, or nothing.
-    short: &'a mut [Short],
-    sk: &'a mut [u8],
-    pk: &'a mut P::VerifyingKeyBytes,
-    tr: &'a mut [u8; 64],
-}
-
-/// Makes Â, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24 (skEncode)) from ρ, K and s: s1 and s2, made
-/// from ρ′ if that is given. s1 is transformed.
-fn write_keys<P: ParameterSet>(
-    rho: &[u8; 32],
-    rho_prime: Option<&[u8; 64]>,
-    k: &[u8; 32],
-    s: &mut [Poly],
-    parts: Parts<'_, P>,
-) {
-    let kernels = active();
-    let Parts { a, kept, t0, short, sk, pk, tr } = parts;
-    let (head, rest) = sk.split_at_mut(128);
-    head[..32].copy_from_slice(rho);
-    head[32..64].copy_from_slice(k);
-    let (sk_s, sk_t0) = rest.split_at_mut((P::L + P::K) * P::S_BYTES);
-    pk.as_mut()[..32].copy_from_slice(rho);
-    let absorber = Absorber::default();
-    let mut rows = KeyRows::<P> { kernels, short, sk_s, t0, sk_t0, pk, rows: 0, absorber, tr };
-    expand::<P>(kernels, rho, rho_prime, s, a, kept, &mut rows);
-    head[64..].copy_from_slice(rows.tr);
 }
 
 /// A key in the making: the rows of t as the matrix comes, and tr beside it.
 struct KeyRows<'a, P: ParameterSet> {
     kernels: &'a Kernels,
+    /// s1 and s2, or nothing.
     short: &'a mut [Short],
-    sk_s: &'a mut [u8],
+    /// All of t0, or one polynomial for each in its turn.
     t0: &'a mut [Poly],
-    sk_t0: &'a mut [u8],
+    sk: &'a mut [u8],
     pk: &'a mut P::VerifyingKeyBytes,
-    /// How many rows of t1 stand in `pk`.
+    /// The number of rows of t1 in `pk`.
     rows: usize,
     absorber: Absorber,
     tr: &'a mut [u8; 64],
+}
+
+impl<'a, P: ParameterSet> KeyRows<'a, P> {
+    fn new(
+        short: &'a mut [Short],
+        t0: &'a mut [Poly],
+        sk: &'a mut [u8],
+        pk: &'a mut P::VerifyingKeyBytes,
+        tr: &'a mut [u8; 64],
+    ) -> Self {
+        Self { kernels: active(), short, t0, sk, pk, rows: 0, absorber: Absorber::default(), tr }
+    }
+
+    /// Makes Â, column by column with as many rows as are `kept`, t0, the public key, tr and the encoding (FIPS 204, Algorithm 24
+    /// (skEncode)) from ρ, K and s: s1 and s2, made from ρ′ if that is given. s1 is transformed.
+    fn write(
+        mut self,
+        rho: &[u8; 32],
+        rho_prime: Option<&[u8; 64]>,
+        k: &[u8; 32],
+        s: &mut [Poly],
+        (a, kept): (&mut [Poly], usize),
+    ) {
+        self.sk[..32].copy_from_slice(rho);
+        self.sk[32..64].copy_from_slice(k);
+        self.pk.as_mut()[..32].copy_from_slice(rho);
+        expand::<P>(self.kernels, rho, rho_prime, s, a, kept, &mut self);
+        self.sk[64..128].copy_from_slice(self.tr);
+    }
 }
 
 impl<P: ParameterSet> Beside for KeyRows<'_, P> {
     fn row(&mut self, a: &mut [Poly], stride: usize, s: &mut [Poly], row: usize) {
         let kernels = self.kernels;
         if row == 0 {
-            for (s, packed) in s.iter().zip(self.sk_s.chunks_exact_mut(P::S_BYTES)) {
+            for (s, packed) in s.iter().zip(self.sk[128..].chunks_exact_mut(P::S_BYTES)) {
                 encode::pack_s::<P>(kernels, s, packed);
             }
             for (s, short) in s.iter().zip(self.short.iter_mut()) {
@@ -374,14 +359,15 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
             }
             s[..P::L].iter_mut().for_each(kernels.ntt);
         }
-        let (s1_hat, s2) = s.split_at(P::L);
+        let (s1_hat, s2) = s.split_at_mut(P::L);
         let place = row.min(self.t0.len() - 1);
-        let (t, mut t1) = (&mut self.t0[place], Poly::ZERO);
+        let (t, t1) = (&mut self.t0[place], &mut s2[row]);
         (kernels.inner_product)(t, a, stride, s1_hat);
-        finish_t(kernels, t, &s2[row], &mut t1);
-        encode::pack_t0(kernels, t, &mut self.sk_t0[row * T0_BYTES..][..T0_BYTES]);
+        finish_row_of_t(kernels, t, t1);
+        let packed = &mut self.sk[128 + (P::L + P::K) * P::S_BYTES + row * T0_BYTES..][..T0_BYTES];
+        encode::pack_t0(kernels, t, packed);
         let packed = &mut self.pk.as_mut()[32 + row * T1_BYTES..][..T1_BYTES];
-        encode::pack_t1(kernels, &t1, packed);
+        encode::pack_t1(kernels, t1, packed);
         // public: t1 is the public key.
         declassify(packed);
         self.rows = row + 1;
@@ -392,23 +378,23 @@ impl<P: ParameterSet> Beside for KeyRows<'_, P> {
             squeeze(hash, self.tr);
         }
         let known = &self.pk.as_ref()[..32 + self.rows * T1_BYTES];
-        self.absorber.feed(hash, known, self.rows == P::K)
+        self.absorber.feed(hash, &[known], self.rows == P::K)
     }
 }
 
 /// A challenge for products with what a prepared key remembers.
-pub(super) struct Challenge {
+pub(super) struct PreparedChallenge {
     /// Of c, and of -c.
     places: [Places; 2],
     /// ĉ, made when the first product with t̂0 is.
     c_hat: Poly,
 }
 
-impl<P: ParameterSet> SigningForm for Private<P> {
+impl<P: ParameterSet> SigningForm for PreparedPrivate<P> {
     type Masks<'a> = MaskBatch<'a>;
 
-    type Challenge = Challenge;
-    const NO_CHALLENGE: Challenge = Challenge { places: [[0; 64]; 2], c_hat: Poly::ZERO };
+    type Challenge = PreparedChallenge;
+    const NO_CHALLENGE: PreparedChallenge = PreparedChallenge { places: [[0; 64]; 2], c_hat: Poly::ZERO };
 
     #[inline(never)]
     fn commit(&self, kernels: &Kernels, masks: &mut MaskBatch<'_>, z: &mut [u8], w: &mut [Poly]) {
@@ -428,21 +414,35 @@ impl<P: ParameterSet> SigningForm for Private<P> {
         masks.y_hat = y_hat;
     }
 
-    fn challenge(&self, _: &Kernels, c_tilde: &[u8], c: &mut Challenge) {
+    fn challenge(&self, _: &Kernels, c_tilde: &[u8], c: &mut PreparedChallenge) {
         let [places, negated] = &mut c.places;
         in_ball_vartime::<P>(c_tilde, places);
         *negated = places.map(|place| place ^ 256);
     }
 
-    fn add_cs1(&self, kernels: &Kernels, c: &Challenge, column: usize, p: &mut Poly, bound: i32) -> u32 {
+    fn add_cs1(
+        &self,
+        kernels: &Kernels,
+        c: &PreparedChallenge,
+        column: usize,
+        p: &mut Poly,
+        bound: i32,
+    ) -> u32 {
         (kernels.add_short_product)(p, &self.short[column], &c.places[0][..P::TAU], P::ETA, bound)
     }
 
-    fn subtract_cs2(&self, kernels: &Kernels, c: &Challenge, row: usize, p: &mut Poly, bound: i32) -> u32 {
+    fn subtract_cs2(
+        &self,
+        kernels: &Kernels,
+        c: &PreparedChallenge,
+        row: usize,
+        p: &mut Poly,
+        bound: i32,
+    ) -> u32 {
         (kernels.add_short_product)(p, &self.short[P::L + row], &c.places[1][..P::TAU], P::ETA, bound)
     }
 
-    fn ct0(&self, kernels: &Kernels, c: &mut Challenge, row: usize, out: &mut Poly) {
+    fn ct0(&self, kernels: &Kernels, c: &mut PreparedChallenge, row: usize, out: &mut Poly) {
         if row == 0 {
             set_challenge_vartime(&c.places[0][..P::TAU], &mut c.c_hat);
             (kernels.ntt)(&mut c.c_hat);
@@ -453,13 +453,9 @@ impl<P: ParameterSet> SigningForm for Private<P> {
         (kernels.multiply)(out, &c.c_hat);
         (kernels.inverse_ntt)(out);
     }
-
-    fn k(&self) -> &[u8; 32] {
-        self.k.expose()
-    }
 }
 
-impl<P: ParameterSet> Drop for Private<P> {
+impl<P: ParameterSet> Drop for PreparedPrivate<P> {
     fn drop(&mut self) {
         // The matrix is public.
         self.polynomials[P::K * P::L..].iter_mut().for_each(Zeroize::zeroize);
@@ -467,9 +463,9 @@ impl<P: ParameterSet> Drop for Private<P> {
     }
 }
 
-impl<P: ParameterSet> zeroize::ZeroizeOnDrop for Private<P> {}
+impl<P: ParameterSet> zeroize::ZeroizeOnDrop for PreparedPrivate<P> {}
 
-impl<P: ParameterSet> fmt::Debug for Private<P> {
+impl<P: ParameterSet> fmt::Debug for PreparedPrivate<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Private<{}>([redacted])", P::NAME)
     }

@@ -41,47 +41,6 @@ impl Poly {
             *a -= *b;
         }
     }
-
-    /// Whether |c| < `bound` for every coefficient, as 1 (all are below) or 0; |c| < 2^30.
-    ///
-    /// Every coefficient is looked at: the time says nothing of which one is large.
-    pub(crate) fn is_below(&self, bound: i32) -> u32 {
-        debug_assert!(self.0.iter().all(|c| c.abs() < 1 << 30));
-        let mut outside = 0;
-        for c in &self.0 {
-            // Negative as soon as c > bound - 1 or c < -(bound - 1).
-            outside |= (bound - 1 - c) | (bound - 1 + c);
-        }
-        ((outside as u32) >> 31) ^ 1
-    }
-}
-
-/// A polynomial of s1 or s2 made ready for products with challenges: s, -s and s again, a byte a coefficient, so that
-/// X^j·s mod X^256 + 1 is the 256 bytes from place 512 - j on, for j up to 511.
-#[derive(Clone)]
-#[repr(C, align(64))]
-#[cfg_attr(not(feature = "alloc"), allow(dead_code))] // Only a key that remembers them has products to save.
-pub struct Short(pub(crate) [i8; 3 * N]);
-
-#[cfg_attr(not(feature = "alloc"), allow(dead_code))]
-impl Short {
-    pub(crate) const ZERO: Self = Self([0; 3 * N]);
-
-    /// Takes `s`, whose coefficients are in -4..=4.
-    pub(crate) fn set(&mut self, s: &Poly) {
-        debug_assert!(s.0.iter().all(|c| c.abs() <= 4));
-        let (first, rest) = self.0.split_at_mut(N);
-        let (second, third) = rest.split_at_mut(N);
-        for (((first, second), third), c) in first.iter_mut().zip(second).zip(third).zip(&s.0) {
-            (*first, *second, *third) = (*c as i8, -*c as i8, *c as i8);
-        }
-    }
-}
-
-impl Zeroize for Short {
-    fn zeroize(&mut self) {
-        crate::secret::wipe(&mut self.0);
-    }
 }
 
 /// Where a challenge has its coefficients: j for X^j, j + 256 for -X^j; at most 60 of them.
@@ -96,27 +55,5 @@ unsafe impl Zero for Poly {
 impl Zeroize for Poly {
     fn zeroize(&mut self) {
         crate::secret::wipe(&mut self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_norm_is_told_at_the_bound_one_above_and_one_below() {
-        for bound in [1, 3, 261_888 - 196, (1 << 19) - 196] {
-            for at in [0, 100, 255] {
-                for (c, below) in
-                    [(bound - 1, 1), (bound, 0), (bound + 1, 0), (1 - bound, 1), (-bound, 0), (-bound - 1, 0)]
-                {
-                    let mut p = Poly::ZERO;
-                    p.0[at] = c;
-                    assert_eq!(p.is_below(bound), below, "{c} against {bound}");
-                }
-            }
-        }
-        assert_eq!(Poly([Q; N]).is_below(1 << 17), 0);
-        assert_eq!(Poly([-Q; N]).is_below(1 << 17), 0);
     }
 }

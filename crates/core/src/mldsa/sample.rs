@@ -3,7 +3,19 @@
 use super::kernels::Kernels;
 use super::params::sealed::Parameters;
 use super::ring::{N, Places, Poly};
-use crate::sha3::{Shake128, Shake256, State, from_word, permute_sponge, to_word};
+use crate::sha3::{Shake128, Shake256, Sponge, State, from_word, permute_sponge, to_word};
+
+/// The domain bits and the first 1 of the padding (FIPS 202, §6.2).
+pub(crate) const SHAKE: u8 = 0b11111;
+
+/// Starts the sponge on these inputs, and ends absorbing.
+#[inline(never)]
+pub(crate) fn absorbed(sponge: &mut Sponge, rate: usize, a: &[u8], b: &[u8]) {
+    sponge.restart(rate);
+    sponge.absorb(a);
+    sponge.absorb(b);
+    sponge.finish(SHAKE);
+}
 
 /// FIPS 204, Algorithm 29 (SampleInBall): the places of τ coefficients ±1, from c̃; the others are 0.
 ///
@@ -162,77 +174,5 @@ impl<'a> Masks<'a> for EachMask<'a> {
             hasher.update(packed);
         }
         hasher.finalize_xof().squeeze(c_tilde);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::kernels::active;
-    use super::super::ring::Q;
-    use super::super::{MlDsa44, MlDsa65, MlDsa87};
-    use super::*;
-
-    #[test]
-    fn a_challenge_has_tau_ones_of_either_sign() {
-        fn test<P: Parameters>() {
-            let (mut plus, mut minus) = (0, 0);
-            for i in 0..200u8 {
-                let mut c = Poly::ZERO;
-                c.0.fill(9);
-                challenge_vartime::<P>(&[i; 64][..P::C_TILDE], &mut c);
-                assert!(c.0.iter().all(|c| (-1..=1).contains(c)));
-                assert_eq!(c.0.iter().filter(|c| **c != 0).count(), P::TAU);
-                plus += c.0.iter().filter(|c| **c == 1).count();
-                minus += c.0.iter().filter(|c| **c == -1).count();
-            }
-            assert!(plus.abs_diff(minus) < (plus + minus) >> 3);
-        }
-        test::<MlDsa44>();
-        test::<MlDsa65>();
-        test::<MlDsa87>();
-    }
-
-    #[test]
-    fn the_matrix_is_sampled_byte_by_byte_as_the_standard_has_it() {
-        let rho = [7; 32];
-        for (row, column) in [(0, 0), (1, 0), (7, 6), (3, 2), (0, 6)] {
-            let mut a = Poly::ZERO;
-            sample_a(active(), &rho, row.into(), column.into(), &mut a);
-            let mut squeeze = Shake128::new().update(&rho).update(&[column, row]).finalize_xof();
-            for c in a.0 {
-                let z = loop {
-                    let mut bytes = [0; 4];
-                    squeeze.squeeze(&mut bytes[..3]);
-                    let z = i32::from_le_bytes(bytes) & 0x7f_ffff;
-                    if z < Q {
-                        break z;
-                    }
-                };
-                assert_eq!(c, z);
-            }
-        }
-    }
-
-    #[test]
-    fn private_polynomials_take_the_accepted_half_bytes_in_order() {
-        fn test<P: Parameters>() {
-            for place in 0..15 {
-                let mut s = Poly::ZERO;
-                expand_s::<P>(active(), &[3; 64], place, &mut s);
-                let mut squeeze = Shake256::new().update(&[3; 64]).update(&[place as u8, 0]).finalize_xof();
-                let mut bytes = [0; 600];
-                squeeze.squeeze(&mut bytes);
-                let halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
-                let expected = halves.filter_map(|half| match (P::ETA, half) {
-                    (2, 15) => None,
-                    (2, half) => Some(2 - [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4][usize::from(half)]),
-                    (_, 9..) => None,
-                    (_, half) => Some(4 - i32::from(half)),
-                });
-                assert!(expected.take(256).eq(s.0));
-            }
-        }
-        test::<MlDsa44>();
-        test::<MlDsa65>();
     }
 }

@@ -12,6 +12,7 @@ use super::sample::{Noise, Prf, matrix_entry};
 use super::{EncapsulationKey, SharedSecret, kernels, small};
 use crate::Bytes;
 use crate::cpu::Level;
+use crate::filled::{Holds, filled};
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::Sha3_256;
 use crate::small::Stack;
@@ -67,6 +68,7 @@ pub struct Public;
 impl<P: ParameterSet> PublicForm<P> for Public {
     const NEW: Self = Self;
 
+    #[inline(always)]
     fn encapsulate_once(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         let mut c = P::Ciphertext::zeroed();
         let mut shared = Secret::new([0; 32]);
@@ -76,6 +78,7 @@ impl<P: ParameterSet> PublicForm<P> for Public {
         })
     }
 
+    #[inline(always)]
     fn encapsulate_once_into(
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
@@ -98,32 +101,35 @@ pub struct Private<P> {
 }
 
 impl<P: ParameterSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 64]) -> Self {
+    #[inline(always)]
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
         let mut h = [0; 32];
         scrubbed::<P, { small::HASH[0] }, { small::HASH[1] }, { small::HASH[2] }, _>(|| {
             if P::SMALL {
                 small::hash_of_public_key::<P>(seed, &mut h, Stack);
             } else if small::runs::<P>() {
-                return Self::from_seed_into(seed, &mut P::EncapsulationKeyBytes::zeroed());
+                key_gen::<P>(seed, P::EncapsulationKeyBytes::zeroed().as_mut(), &mut h);
             } else {
                 hash_of_public_key::<P>(seed, &mut h);
             }
-            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
-        })
+        });
+        of_parts(seed, &h)
     }
 
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
+    #[inline(always)]
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K {
         let mut h = [0; 32];
         scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
             key_gen::<P>(seed, ek.as_mut(), &mut h);
-            Self { seed: Secret::new(*seed), h, parameters: PhantomData }
-        })
+        });
+        of_parts(seed, &h)
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
         Some(&self.seed)
     }
 
+    #[inline(always)]
     fn encapsulation_key_into(&self, ek: &mut P::EncapsulationKeyBytes) {
         scrubbed::<P, { small::KEY_GEN[0] }, { small::KEY_GEN[1] }, { small::KEY_GEN[2] }, _>(|| {
             if small::runs::<P>() {
@@ -140,6 +146,7 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
         EncapsulationKey::from_reduced(bytes, P::Public::NEW)
     }
 
+    #[inline(always)]
     fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret {
         let mut shared = Secret::new([0; 32]);
         scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
@@ -148,6 +155,7 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
         })
     }
 
+    #[inline(always)]
     fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret) {
         scrubbed::<P, { small::DECAPS[0] }, { small::DECAPS[1] }, { small::DECAPS[2] }, _>(|| {
             decapsulate::<P>(self.seed.expose(), &self.h, c.as_ref(), shared.expose_mut());
@@ -156,6 +164,13 @@ impl<P: ParameterSet> PrivateForm<P> for Private<P> {
 }
 
 const _: () = assert!(size_of::<Private<super::MlKem768>>() == 96);
+
+/// The key of a seed and H(ek). In a frame of its own, which no other work stands below.
+#[inline(never)]
+pub(super) fn of_parts<P, K: Holds<Private<P>>>(seed: &[u8; 64], h: &[u8; 32]) -> K {
+    let empty = Private { seed: Secret::new([0; 64]), h: *h, parameters: PhantomData };
+    filled(empty, |form| *form.seed.expose_mut() = *seed)
+}
 
 #[inline(always)]
 fn encapsulate<P: ParameterSet>(ek: &[u8], m: &[u8; 32], c: &mut [u8], shared: &mut [u8; 32]) {

@@ -2,9 +2,10 @@
 
 use super::SharedSecret;
 use super::params::ParameterSet;
+use crate::filled::Holds;
 use crate::secret::Secret;
 
-/// What an encapsulation key holds beside its bytes.
+/// The state of an encapsulation key beside its bytes.
 pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// The form of a key that was not used yet.
     const NEW: Self;
@@ -12,7 +13,7 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// The shared secret of `m` for the key `ek`, which is used once.
     fn encapsulate_once(ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret);
 
-    /// The same, into the caller's memory.
+    /// The shared secret of `m` for the key `ek`, which is used once, into the caller's memory.
     fn encapsulate_once_into(
         ek: &P::EncapsulationKeyBytes,
         m: &[u8; 32],
@@ -21,11 +22,13 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     );
 
     /// The shared secret of `m` for the key `ek`, whose form this is.
+    #[inline(always)]
     fn encapsulate(&self, ek: &P::EncapsulationKeyBytes, m: &[u8; 32]) -> (P::Ciphertext, SharedSecret) {
         Self::encapsulate_once(ek, m)
     }
 
-    /// The same, into the caller's memory.
+    /// The shared secret of `m` for the key `ek`, whose form this is, into the caller's memory.
+    #[inline(always)]
     fn encapsulate_into(
         &self,
         ek: &P::EncapsulationKeyBytes,
@@ -39,7 +42,7 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
     /// Makes now what later operations with the key `ek` need.
     fn prepare(&self, _ek: &P::EncapsulationKeyBytes) {}
 
-    /// What is prepared.
+    /// The prepared key, if it was made.
     #[cfg(feature = "alloc")]
     fn prepared(&self) -> Option<&super::prepared::Prepared> {
         None
@@ -47,12 +50,12 @@ pub trait PublicForm<P: ParameterSet>: Clone + Send + Sync + 'static {
 }
 
 /// A decapsulation key.
-pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
-    /// The key of the seed d ‖ z.
-    fn from_seed(seed: &[u8; 64]) -> Self;
+pub trait PrivateForm<P: ParameterSet>: Sized + Send + Sync + 'static {
+    /// The key of the seed d ‖ z. The whole key, which is not moved again: a move leaves a copy in the frame.
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K;
 
-    /// The same, and its encapsulation key to `ek`.
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self;
+    /// The key of the seed d ‖ z, and its encapsulation key to `ek`.
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K;
 
     /// The seed d ‖ z, unless the key was imported without it.
     fn seed(&self) -> Option<&Secret<[u8; 64]>>;
@@ -66,6 +69,6 @@ pub trait PrivateForm<P: ParameterSet>: Send + Sync + 'static {
     /// The shared secret that `c` carries.
     fn decapsulate(&self, c: &P::Ciphertext) -> SharedSecret;
 
-    /// The same, to the caller's `shared`.
+    /// The shared secret that `c` carries, to the caller's `shared`.
     fn decapsulate_into(&self, c: &P::Ciphertext, shared: &mut SharedSecret);
 }

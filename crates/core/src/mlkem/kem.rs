@@ -65,7 +65,7 @@ pub(super) fn decaps<P: ParameterSet>(
 #[cfg(feature = "alloc")]
 pub(super) use hashed::{Elements, decaps_hashed, encaps_hashed};
 
-/// The same for prepared keys, whose sponges are lanes of [`lanes::run`](super::lanes::run): what comes after them.
+/// The work of prepared keys after their sponges, which are lanes of [`lanes::run`](super::lanes::run).
 #[cfg(feature = "alloc")]
 mod hashed {
     use super::super::lanes::Hashed;

@@ -9,6 +9,7 @@ use super::forms::{PrivateForm, PublicForm};
 use super::params::ParameterSet;
 use super::{EncapsulationKeyError, InvalidEncapsulationKey, SharedSecret};
 use crate::Bytes;
+use crate::filled::Holds;
 use crate::rng;
 use crate::secret::Secret;
 
@@ -67,7 +68,7 @@ impl<P: ParameterSet> EncapsulationKey<P> {
         self.form.prepare(&self.bytes);
     }
 
-    /// What is prepared.
+    /// The prepared key, if it was made.
     #[cfg(feature = "alloc")]
     pub(super) fn prepared(&self) -> Option<&super::prepared::Prepared> {
         self.form.prepared()
@@ -272,6 +273,16 @@ pub struct DecapsulationKey<P: ParameterSet> {
     pub(super) form: P::Private,
 }
 
+impl<P: ParameterSet> Holds<P::Private> for DecapsulationKey<P> {
+    fn of(form: P::Private) -> Self {
+        Self { form }
+    }
+
+    fn form(&mut self) -> &mut P::Private {
+        &mut self.form
+    }
+}
+
 impl<P: ParameterSet> DecapsulationKey<P> {
     /// A new key, with the operating system's randomness.
     ///
@@ -302,7 +313,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed(seed: &[u8; 64]) -> Self {
-        Self { form: P::Private::from_seed(seed) }
+        P::Private::from_seed(seed)
     }
 
     /// The key of the seed d ‖ z, and its encapsulation key to `ek`: both in the time of one.
@@ -323,7 +334,7 @@ impl<P: ParameterSet> DecapsulationKey<P> {
     #[must_use]
     #[inline]
     pub fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        Self { form: P::Private::from_seed_into(seed, ek) }
+        P::Private::from_seed_into(seed, ek)
     }
 
     /// The seed d ‖ z: the form to store. A key that was imported without it has none.

@@ -29,7 +29,7 @@ pub trait Sealed: Worked + Clone + Copy + Debug + Default + PartialEq + Eq + Sen
     /// K zeros.
     fn vector() -> Self::Vector;
 
-    /// What encryption with a prepared key reads: Â by rows, then t̂.
+    /// The input of encryption with a prepared key: Â by rows, then t̂.
     #[cfg(feature = "alloc")]
     type Elements: AsRef<[Ntt]> + AsMut<[Ntt]>;
 
@@ -55,10 +55,10 @@ pub trait ParameterSet: Sealed {
     type Ciphertext: Bytes;
     /// A decapsulation key dk as other libraries store it: dk_PKE ‖ ek ‖ H(ek) ‖ z.
     type DecapsulationKeyBytes: Bytes;
-    /// What an encapsulation key holds beside its bytes.
+    /// The state of an encapsulation key beside its bytes.
     #[doc(hidden)]
     type Public: PublicForm<Self>;
-    /// What a decapsulation key holds.
+    /// The content of a decapsulation key.
     #[doc(hidden)]
     type Private: PrivateForm<Self>;
 }
@@ -155,7 +155,7 @@ macro_rules! form {
             }
         }
 
-        /// The same keys, ciphertexts and secrets.
+        /// Keys, ciphertexts and secrets are those of `P`.
         impl<P: ParameterSet> ParameterSet for $form<P> {
             const NAME: &'static str = P::NAME;
             type EncapsulationKeyBytes = P::EncapsulationKeyBytes;

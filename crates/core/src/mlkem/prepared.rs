@@ -18,6 +18,7 @@ use super::pke::{self, DecryptionKey, decrypt};
 use super::ring::Ntt;
 use super::{DecapsulationKey, DecapsulationKeyError, EncapsulationKey, SharedSecret, kem, serial};
 use crate::Bytes;
+use crate::filled::{Holds, filled};
 use crate::once::AtSecondUse;
 use crate::secret::{Secret, StackGuard, declassify};
 use crate::sha3::INTERLEAVED;
@@ -25,7 +26,7 @@ use crate::sha3::INTERLEAVED;
 /// The stack that the work behind a door of a prepared key uses at most, batches of states included.
 const DEPTH: usize = 8 * 1024;
 
-/// What encapsulation needs of a key, ready.
+/// An encapsulation key, ready for encapsulation.
 #[derive(Debug)]
 pub struct Prepared {
     /// Â by rows, then t̂.
@@ -151,7 +152,7 @@ fn encapsulate<P: ParameterSet>(key: &Prepared, m: &[u8; 32], c: &mut [u8], shar
     encaps_hashed::<P>(&key.elements, &hashed, c, shared);
 }
 
-/// The same from the bytes of a key, which is not kept.
+/// Encapsulates to the key of these bytes, which is not kept.
 #[inline(never)]
 fn encapsulate_encoded<P: ParameterSet>(
     ek: &[u8],
@@ -190,6 +191,13 @@ pub struct Private<P: PreparedSet> {
 }
 
 impl<P: PreparedSet> Private<P> {
+    /// A key still to be filled.
+    fn empty() -> Self {
+        let ek = EncapsulationKey::from_reduced(P::EncapsulationKeyBytes::zeroed(), Public(AtSecondUse::NEW));
+        let s = vec![Ntt::ZERO; P::K].into_boxed_slice();
+        Self { ek: Box::new(ek), s: Secret::new(s), z: Secret::new([0; 32]), seed: None }
+    }
+
     fn prepared(&self) -> &Prepared {
         self.ek.prepared().expect("it was made with the key")
     }
@@ -220,15 +228,19 @@ impl<P: PreparedSet> Private<P> {
 }
 
 impl<P: PreparedSet> PrivateForm<P> for Private<P> {
-    fn from_seed(seed: &[u8; 64]) -> Self {
-        let _guard = StackGuard::<DEPTH>;
-        of_seed(seed)
+    fn from_seed<K: Holds<Self>>(seed: &[u8; 64]) -> K {
+        filled(Self::empty(), |form| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+        })
     }
 
-    fn from_seed_into(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> Self {
-        let key = Self::from_seed(seed);
-        *ek = *key.ek.as_bytes();
-        key
+    fn from_seed_into<K: Holds<Self>>(seed: &[u8; 64], ek: &mut P::EncapsulationKeyBytes) -> K {
+        filled(Self::empty(), |form: &mut Self| {
+            let _guard = StackGuard::<DEPTH>;
+            fill(form, seed);
+            *ek = *form.ek.as_bytes();
+        })
     }
 
     fn seed(&self) -> Option<&Secret<[u8; 64]>> {
@@ -339,18 +351,13 @@ impl<P: ParameterSet> DecapsulationKey<P> {
 
 /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal), into the heap.
 #[inline(never)]
-fn of_seed<P: PreparedSet>(seed: &[u8; 64]) -> Private<P> {
-    let mut ek: Box<EncapsulationKey<P>> = Box::new(EncapsulationKey::from_reduced(
-        P::EncapsulationKeyBytes::zeroed(),
-        Public(AtSecondUse::NEW),
-    ));
-    let mut s = Secret::new(vec![Ntt::ZERO; P::K].into_boxed_slice());
+fn fill<P: PreparedSet>(key: &mut Private<P>, seed: &[u8; 64]) {
     let mut elements = elements::<P>();
-    let h = generate::<P>(seed, &mut elements, s.expose_mut(), ek.bytes.as_mut());
-    decode_t::<P>(&mut elements, ek.bytes.as_ref());
-    ek.form.0.now(|| Prepared { elements, h });
-    let z = Secret::new(*seed.last_chunk().expect("32 of 64 bytes"));
-    Private { ek, s, z, seed: Some(Secret::new(*seed)) }
+    let h = generate::<P>(seed, &mut elements, key.s.expose_mut(), key.ek.bytes.as_mut());
+    decode_t::<P>(&mut elements, key.ek.bytes.as_ref());
+    key.ek.form.0.now(|| Prepared { elements, h });
+    key.z.expose_mut().copy_from_slice(&seed[32..]);
+    key.seed.insert(Secret::new([0; 64])).expose_mut().copy_from_slice(seed);
 }
 
 #[inline(never)]
@@ -381,7 +388,7 @@ fn generate<P: ParameterSet>(
     generate_behind_g::<P>(rho, sigma, elements, s, ek)
 }
 
-/// The same from line 2 of Algorithm 13 on.
+/// Generates the key from line 2 of Algorithm 13 on.
 pub(super) fn generate_behind_g<P: ParameterSet>(
     rho: &[u8; 32],
     sigma: &[u8; 32],

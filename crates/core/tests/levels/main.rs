@@ -6,6 +6,8 @@
 mod mldsa_levels;
 #[cfg(feature = "alloc")]
 mod mldsa_many;
+#[cfg(feature = "alloc")]
+mod mldsa_masks;
 mod mlkem_batches;
 mod mlkem_levels;
 

@@ -79,7 +79,8 @@ fn across_levels<P: PreparedSet>(levels: &[Level]) {
 fn every_level_gives_the_published_digests_and_takes_the_keys_of_the_others() {
     let _limit = LIMIT.lock();
     let levels: Vec<Level> = Level::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|level| {
             cpu::limit(*level);
             cpu::level() == *level

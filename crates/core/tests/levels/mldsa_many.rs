@@ -118,7 +118,7 @@ fn same_bytes<P: PreparedSet>(key: &SigningKey<P>, message: Message<'_>) -> Vec<
 fn many_verdicts_are_those_of_the_single_doors_under_every_level() {
     let _limit = LIMIT.lock();
     let mut ran = 0;
-    for level in Level::ALL {
+    for level in Level::ALL.iter().copied() {
         cpu::limit(level);
         if cpu::level() == level {
             every_count_and_every_mistake::<MlDsa44>();

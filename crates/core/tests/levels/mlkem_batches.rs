@@ -153,7 +153,7 @@ fn many_operations_give_the_results_of_each_alone() {
     cpu::limit(Level::Portable);
     let sets = (cases::<MlKem512>(), cases::<MlKem768>(), cases::<MlKem1024>());
     let mut ran = 0;
-    for level in Level::ALL {
+    for level in Level::ALL.iter().copied() {
         cpu::limit(level);
         if cpu::level() != level {
             println!("{level}: not on this machine");

@@ -3,8 +3,10 @@
 mod accumulated;
 mod doors;
 mod malformed;
+mod reference;
 mod rejections;
 mod small;
+mod standard;
 mod stream;
 mod wycheproof;
 

@@ -250,7 +250,7 @@ fn presets_hold_what_their_names_say() {
     }
     assert_eq!(numbers(Preset::Approved).len(), 7);
     assert_eq!(numbers(Preset::All).len(), 18);
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         assert_eq!(preset.to_string().parse(), Ok(preset));
     }
     assert!("none".parse::<Preset>().unwrap_err().to_string().contains("approved"));
@@ -268,7 +268,7 @@ fn what_openmls_alone_has_is_in_no_preset_and_has_its_derivation() {
     let whole = Provider::openmls();
     for number in [0x004d, 0x0906] {
         assert!(Suite::by_number(number).is_none());
-        for preset in Preset::ALL {
+        for preset in Preset::ALL.iter().copied() {
             assert!(preset.find(number).is_err(), "{number:#06x}, {preset}");
             let theirs = Provider::new(preset).for_openmls();
             assert!(theirs.cipher_suite_provider(number.into()).is_none(), "{number:#06x}, {preset}");

@@ -8,7 +8,7 @@ use gambeson_pki::{
 /// Signatures, ML-KEM and composite KEMs: all whose keys have a form in files.
 fn algorithms() -> impl Iterator<Item = Algorithm> {
     let classical = [Algorithm::Ed25519, Algorithm::Ed448, Algorithm::EcdsaP256, Algorithm::EcdsaP384];
-    Algorithm::ALL.into_iter().filter(move |algorithm| !classical.contains(algorithm))
+    Algorithm::ALL.iter().copied().filter(move |algorithm| !classical.contains(algorithm))
 }
 
 #[test]

@@ -36,7 +36,7 @@ const fn ce(n: u8) -> [u8; 5] {
 #[test]
 fn every_signature_algorithm_signs_certificates() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.signs()) {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs()) {
         let root_key = key(algorithm);
         let root = Template::authority(name("CN=Root,O=Example")).self_signed(&root_key).unwrap();
         root.verify_signature(&root_key.public_key()).unwrap();
@@ -62,7 +62,7 @@ fn every_key_can_be_the_subject_of_a_certificate() {
     let root = Template::authority(name("CN=Root")).path_length(1).self_signed(&root_key).unwrap();
     assert_eq!(root.path_length(), Some(1));
     let mut ran = 0;
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let subject = key(algorithm).public_key();
         let certificate = Template::new(name("CN=Subject")).issue(&subject, &root, &root_key).unwrap();
         certificate.verify_signature(&root_key.public_key()).unwrap();
@@ -231,7 +231,7 @@ fn two_names_of_the_signature_must_be_one() {
 
 #[test]
 fn requests_are_verified_when_they_are_read() {
-    for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.signs()) {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs()) {
         let subject = key(algorithm);
         let template = Template::new(name("CN=Subject,O=Example"))
             .alt_name("example.com".parse().unwrap())

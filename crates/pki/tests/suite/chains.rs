@@ -91,7 +91,7 @@ const fn ce(n: u8) -> [u8; 5] {
 #[test]
 fn three_levels_of_every_algorithm() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.signs()) {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs()) {
         let chain = chain_of(algorithm);
         let verifier =
             Verifier::new(&chain.roots).at(at(NOW)).purpose(Purpose::ServerAuth).name(host("example.com"));
@@ -116,7 +116,8 @@ fn three_levels_of_every_algorithm() {
 #[test]
 fn both_halves_of_a_composite_signature_must_hold() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.into_iter().filter(|it| it.signs() && it.name().starts_with("MLDSA")) {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|it| it.signs() && it.name().starts_with("MLDSA"))
+    {
         let chain = chain_of(algorithm);
         let verifier = Verifier::new(&chain.roots).at(at(NOW));
         let der = chain.leaf.as_der();

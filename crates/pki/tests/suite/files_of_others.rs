@@ -418,7 +418,7 @@ fn an_error_says_what_the_file_is() {
 #[test]
 fn raw_keys_inside_pkcs8_are_read_and_never_written() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.into_iter().filter(|algorithm| algorithm.has_forms()) {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.has_forms()) {
         let key = key(algorithm);
         let (seed, expanded) = (key.seed().unwrap(), key.to_expanded_bytes());
         let public = key.public_key();

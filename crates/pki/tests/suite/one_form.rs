@@ -12,7 +12,7 @@ use serde_json::Value;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 fn one_form() -> impl Iterator<Item = Algorithm> {
-    Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.has_forms())
+    Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.has_forms())
 }
 
 /// PKCS#8 with other contents.
@@ -53,7 +53,7 @@ fn every_key_goes_round() {
 #[test]
 fn what_signs_is_verified_and_what_does_not_says_so() {
     let (mut signed, mut refused) = (0, 0);
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let key = PrivateKey::generate(algorithm).unwrap();
         let public = key.public_key();
         if algorithm.signs() {
@@ -223,7 +223,7 @@ fn seeds_and_expanded_keys_belong_to_others() {
 
 #[test]
 fn names_and_identifiers_are_unique_and_come_back() {
-    for (at, algorithm) in Algorithm::ALL.into_iter().enumerate() {
+    for (at, algorithm) in Algorithm::ALL.iter().copied().enumerate() {
         assert_eq!(algorithm.name().to_lowercase().parse(), Ok(algorithm));
         for other in &Algorithm::ALL[..at] {
             assert_ne!(other.name(), algorithm.name());

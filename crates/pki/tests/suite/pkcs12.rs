@@ -18,7 +18,7 @@ fn chain_of(algorithm: Algorithm) -> (PrivateKey, [Certificate; 2]) {
 #[test]
 fn keys_of_every_algorithm_come_back_with_their_chain() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL {
+    for algorithm in Algorithm::ALL.iter().copied() {
         let (key, chain) = chain_of(algorithm);
         let file = key.to_pkcs12(Form::Seed, &chain, "entry", PASSPHRASE).unwrap();
         let store = KeyStore::from_pkcs12(&file, PASSPHRASE, Pkcs12ImportPolicy::Strict).unwrap();

@@ -83,7 +83,7 @@ fn presets_hold_what_their_names_say() {
 
 #[test]
 fn names_of_presets_and_groups_are_found() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         assert_eq!(preset.to_string().parse(), Ok(preset));
     }
     assert_eq!("strong".parse::<Preset>(), Err(UnknownPreset));
@@ -250,7 +250,7 @@ fn on_a_lesser_processor() {
         }
     } else {
         assert_eq!(base(), Err(UnsupportedProcessor));
-        for preset in Preset::ALL {
+        for preset in Preset::ALL.iter().copied() {
             assert_eq!(preset.provider().err(), Some(UnsupportedProcessor));
         }
         let refused = rustls::crypto::SupportedKxGroup::start(GROUPS[0]).err();

@@ -69,7 +69,7 @@ fn what_leaf_keys_sign_is_what_their_suites_verify() {
 
 #[test]
 fn a_card_with_the_leaf_keys_of_a_preset_has_all_its_suites_and_no_other() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         let content = CardContent { groups: leaf_keys(preset), ..CardContent::default() };
         let person = Person::with(1, &content, preset);
         let numbers = |suites: &[&Suite]| suites.iter().map(|suite| suite.number()).collect::<Vec<_>>();

@@ -13,12 +13,23 @@ mod raw {
         pub fn bench_wolfssl_level() -> c_int;
         pub fn bench_wolfssl_without_avx512();
 
+        pub fn bench_wolfssl_rng_new() -> *mut c_void;
+        pub fn bench_wolfssl_rng_delete(rng: *mut c_void);
+
         pub fn bench_wolfssl_kem_new(k: c_int) -> *mut c_void;
         pub fn bench_wolfssl_kem_delete(key: *mut c_void);
         pub fn bench_wolfssl_kem_reset(key: *mut c_void) -> c_int;
         pub fn bench_wolfssl_kem_generate(
             key: *mut c_void,
             seed: *const u8,
+            public: *mut u8,
+            public_len: usize,
+            private: *mut u8,
+            private_len: usize,
+        ) -> c_int;
+        pub fn bench_wolfssl_kem_make(key: *mut c_void, rng: *mut c_void) -> c_int;
+        pub fn bench_wolfssl_kem_export(
+            key: *mut c_void,
             public: *mut u8,
             public_len: usize,
             private: *mut u8,
@@ -32,6 +43,12 @@ mod raw {
             ciphertext: *mut u8,
             secret: *mut u8,
         ) -> c_int;
+        pub fn bench_wolfssl_kem_encapsulate_random(
+            key: *mut c_void,
+            ciphertext: *mut u8,
+            secret: *mut u8,
+            rng: *mut c_void,
+        ) -> c_int;
         pub fn bench_wolfssl_kem_decapsulate(
             key: *mut c_void,
             ciphertext: *const u8,
@@ -43,6 +60,7 @@ mod raw {
         pub fn bench_wolfssl_dsa_delete(key: *mut c_void);
         pub fn bench_wolfssl_dsa_reset(key: *mut c_void) -> c_int;
         pub fn bench_wolfssl_dsa_generate(key: *mut c_void, seed: *const u8) -> c_int;
+        pub fn bench_wolfssl_dsa_make(key: *mut c_void, rng: *mut c_void) -> c_int;
         pub fn bench_wolfssl_dsa_export_public(key: *mut c_void, bytes: *mut u8, len: usize) -> c_int;
         pub fn bench_wolfssl_dsa_export_private(key: *mut c_void, bytes: *mut u8, len: usize) -> c_int;
         pub fn bench_wolfssl_dsa_import_public(key: *mut c_void, bytes: *const u8, len: usize) -> c_int;
@@ -53,6 +71,14 @@ mod raw {
             message_len: usize,
             signature: *mut u8,
             signature_len: usize,
+        ) -> c_int;
+        pub fn bench_wolfssl_dsa_sign_random(
+            key: *mut c_void,
+            message: *const u8,
+            message_len: usize,
+            signature: *mut u8,
+            signature_len: usize,
+            rng: *mut c_void,
         ) -> c_int;
         pub fn bench_wolfssl_dsa_verify(
             key: *mut c_void,
@@ -81,7 +107,28 @@ fn check(error: c_int) {
     assert_eq!(error, 0, "wolfSSL refuses");
 }
 
-/// An ML-KEM key object. The matrix is kept in it, once it was expanded.
+/// The library's generator, which the operating system seeds.
+pub struct Rng {
+    rng: NonNull<c_void>,
+}
+
+impl Rng {
+    /// A new one.
+    pub fn new() -> Self {
+        // SAFETY: no arguments.
+        let rng = unsafe { raw::bench_wolfssl_rng_new() };
+        Self { rng: NonNull::new(rng).expect("memory, and randomness") }
+    }
+}
+
+impl Drop for Rng {
+    fn drop(&mut self) {
+        // SAFETY: `rng` came from `new` and is not used again.
+        unsafe { raw::bench_wolfssl_rng_delete(self.rng.as_ptr()) };
+    }
+}
+
+/// An ML-KEM key object. The matrix is kept in it, once it was made.
 pub struct Kem {
     key: NonNull<c_void>,
     k: usize,
@@ -116,6 +163,26 @@ impl Kem {
         });
     }
 
+    /// Makes a key pair.
+    pub fn make(&mut self, rng: &mut Rng) {
+        // SAFETY: both live.
+        check(unsafe { raw::bench_wolfssl_kem_make(self.key.as_ptr(), rng.rng.as_ptr()) });
+    }
+
+    /// Encodes a key pair.
+    pub fn export(&mut self, public: &mut [u8], private: &mut [u8]) {
+        // SAFETY: `key` lives; the lengths are those of the slices.
+        check(unsafe {
+            raw::bench_wolfssl_kem_export(
+                self.key.as_ptr(),
+                public.as_mut_ptr(),
+                public.len(),
+                private.as_mut_ptr(),
+                private.len(),
+            )
+        });
+    }
+
     /// From the encoded encapsulation key.
     pub fn import_public(&mut self, bytes: &[u8]) {
         // SAFETY: `key` lives; the length is that of the slice.
@@ -124,7 +191,7 @@ impl Kem {
         });
     }
 
-    /// From the expanded decapsulation key.
+    /// From the decapsulation key in the standard's encoding.
     pub fn import_private(&mut self, bytes: &[u8]) {
         // SAFETY: `key` lives; the length is that of the slice.
         check(unsafe {
@@ -142,6 +209,20 @@ impl Kem {
                 m.as_ptr(),
                 ciphertext.as_mut_ptr(),
                 secret.as_mut_ptr(),
+            )
+        });
+    }
+
+    /// Encapsulates with the generator's randomness.
+    pub fn encapsulate_random(&mut self, ciphertext: &mut [u8], secret: &mut [u8; 32], rng: &mut Rng) {
+        assert_eq!(ciphertext.len(), [768, 1088, 1568][self.k - 2]);
+        // SAFETY: both live; the ciphertext has the length of its parameter set; the secret has 32 bytes.
+        check(unsafe {
+            raw::bench_wolfssl_kem_encapsulate_random(
+                self.key.as_ptr(),
+                ciphertext.as_mut_ptr(),
+                secret.as_mut_ptr(),
+                rng.rng.as_ptr(),
             )
         });
     }
@@ -192,6 +273,12 @@ impl Dsa {
         check(unsafe { raw::bench_wolfssl_dsa_generate(self.key.as_ptr(), seed.as_ptr()) });
     }
 
+    /// Makes a key pair.
+    pub fn make(&mut self, rng: &mut Rng) {
+        // SAFETY: both live.
+        check(unsafe { raw::bench_wolfssl_dsa_make(self.key.as_ptr(), rng.rng.as_ptr()) });
+    }
+
     /// Writes the verifying key.
     pub fn export_public(&mut self, bytes: &mut [u8]) {
         // SAFETY: `key` lives; the length is that of the slice, and the library checks it.
@@ -200,7 +287,7 @@ impl Dsa {
         });
     }
 
-    /// Writes the expanded signing key.
+    /// Writes the signing key in the standard's encoding.
     pub fn export_private(&mut self, bytes: &mut [u8]) {
         // SAFETY: `key` lives; the length is that of the slice, and the library checks it.
         check(unsafe {
@@ -216,7 +303,7 @@ impl Dsa {
         });
     }
 
-    /// From the expanded signing key.
+    /// From the signing key in the standard's encoding.
     pub fn import_private(&mut self, bytes: &[u8]) {
         // SAFETY: `key` lives; the length is that of the slice.
         check(unsafe {
@@ -234,6 +321,21 @@ impl Dsa {
                 message.len(),
                 signature.as_mut_ptr(),
                 signature.len(),
+            )
+        });
+    }
+
+    /// Signs with the empty context, hedged.
+    pub fn sign_random(&mut self, message: &[u8], signature: &mut [u8], rng: &mut Rng) {
+        // SAFETY: both live; the lengths are those of the slices, and the library checks the signature's.
+        check(unsafe {
+            raw::bench_wolfssl_dsa_sign_random(
+                self.key.as_ptr(),
+                message.as_ptr(),
+                message.len(),
+                signature.as_mut_ptr(),
+                signature.len(),
+                rng.rng.as_ptr(),
             )
         });
     }

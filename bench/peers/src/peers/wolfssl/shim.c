@@ -5,6 +5,7 @@
 
 #include <wolfssl/options.h>
 #include <wolfssl/wolfcrypt/cpuid.h>
+#include <wolfssl/wolfcrypt/random.h>
 #include <wolfssl/wolfcrypt/wc_mldsa.h>
 #include <wolfssl/wolfcrypt/wc_mlkem.h>
 
@@ -35,6 +36,19 @@ void bench_wolfssl_without_avx512(void) {
                      | CPUID_AVX512_DQ | CPUID_AVX512_BW);
 }
 
+/* The library's generator, seeded by the operating system. */
+WC_RNG *bench_wolfssl_rng_new(void) {
+    WC_RNG *rng = malloc(sizeof(*rng));
+    if (rng == NULL || wc_InitRng(rng) == 0) return rng;
+    free(rng);
+    return NULL;
+}
+
+void bench_wolfssl_rng_delete(WC_RNG *rng) {
+    (void)wc_FreeRng(rng);
+    free(rng);
+}
+
 /* k is 2, 3 or 4. */
 struct kem {
     MlKemKey key;
@@ -61,14 +75,21 @@ int bench_wolfssl_kem_reset(struct kem *it) {
     return wc_MlKemKey_Init(&it->key, it->type, NULL, INVALID_DEVID);
 }
 
-int bench_wolfssl_kem_generate(struct kem *it, const unsigned char *seed, unsigned char *public_key,
-                               size_t public_len, unsigned char *private_key, size_t private_len) {
-    int error = wc_MlKemKey_MakeKeyWithRandom(&it->key, seed, WC_ML_KEM_MAKEKEY_RAND_SZ);
-    if (error == 0) error = wc_MlKemKey_EncodePublicKey(&it->key, public_key, (word32)public_len);
+int bench_wolfssl_kem_export(struct kem *it, unsigned char *public_key, size_t public_len, unsigned char *private_key,
+                             size_t private_len) {
+    int error = wc_MlKemKey_EncodePublicKey(&it->key, public_key, (word32)public_len);
     if (error == 0 && private_len != 0)
         error = wc_MlKemKey_EncodePrivateKey(&it->key, private_key, (word32)private_len);
     return error;
 }
+
+int bench_wolfssl_kem_generate(struct kem *it, const unsigned char *seed, unsigned char *public_key,
+                               size_t public_len, unsigned char *private_key, size_t private_len) {
+    int error = wc_MlKemKey_MakeKeyWithRandom(&it->key, seed, WC_ML_KEM_MAKEKEY_RAND_SZ);
+    return error != 0 ? error : bench_wolfssl_kem_export(it, public_key, public_len, private_key, private_len);
+}
+
+int bench_wolfssl_kem_make(struct kem *it, WC_RNG *rng) { return wc_MlKemKey_MakeKey(&it->key, rng); }
 
 int bench_wolfssl_kem_import_public(struct kem *it, const unsigned char *bytes, size_t len) {
     return wc_MlKemKey_DecodePublicKey(&it->key, bytes, (word32)len);
@@ -81,6 +102,10 @@ int bench_wolfssl_kem_import_private(struct kem *it, const unsigned char *bytes,
 int bench_wolfssl_kem_encapsulate(struct kem *it, const unsigned char *m, unsigned char *ciphertext,
                                   unsigned char *secret) {
     return wc_MlKemKey_EncapsulateWithRandom(&it->key, ciphertext, secret, m, WC_ML_KEM_ENC_RAND_SZ);
+}
+
+int bench_wolfssl_kem_encapsulate_random(struct kem *it, unsigned char *ciphertext, unsigned char *secret, WC_RNG *rng) {
+    return wc_MlKemKey_Encapsulate(&it->key, ciphertext, secret, rng);
 }
 
 int bench_wolfssl_kem_decapsulate(struct kem *it, const unsigned char *ciphertext, size_t len,
@@ -123,6 +148,8 @@ int bench_wolfssl_dsa_generate(struct dsa *it, const unsigned char *seed) {
     return wc_MlDsaKey_MakeKeyFromSeed(&it->key, seed);
 }
 
+int bench_wolfssl_dsa_make(struct dsa *it, WC_RNG *rng) { return wc_MlDsaKey_MakeKey(&it->key, rng); }
+
 int bench_wolfssl_dsa_export_public(struct dsa *it, unsigned char *bytes, size_t len) {
     word32 length = (word32)len;
     return wc_MlDsaKey_ExportPubRaw(&it->key, bytes, &length);
@@ -147,6 +174,13 @@ int bench_wolfssl_dsa_sign(struct dsa *it, const unsigned char *message, size_t 
     static const unsigned char rnd[MLDSA_RND_SZ];
     word32 length = (word32)signature_len;
     return wc_MlDsaKey_SignCtxWithSeed(&it->key, NULL, 0, signature, &length, message, (word32)message_len, rnd);
+}
+
+/* The empty context, hedged. */
+int bench_wolfssl_dsa_sign_random(struct dsa *it, const unsigned char *message, size_t message_len,
+                                  unsigned char *signature, size_t signature_len, WC_RNG *rng) {
+    word32 length = (word32)signature_len;
+    return wc_MlDsaKey_SignCtx(&it->key, NULL, 0, signature, &length, message, (word32)message_len, rng);
 }
 
 /* 0 also for a signature that is not valid: the verdict is `*valid`. */

@@ -8,10 +8,10 @@
 
 use core::arch::naked_asm;
 
-use super::Kernels;
 use super::portable::{Factor, PORTABLE, Q_INVERSE, SCALE, ZETAS, at_once, montgomery_word};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{N, Poly, Q, Short};
+use crate::mldsa::ring::{N, Poly, Q};
 
 pub(super) static ARMV7EM: Kernels = Kernels {
     level: Level::Armv7em,
@@ -395,6 +395,11 @@ fn unpack(p: &mut Poly, bytes: &[u8], high: i32) {
         *c = (number as i32 ^ invert) + add;
         bit += width;
     }
+}
+
+/// FIPS 204, Algorithm 19 (BitUnpack), of t0.
+pub(crate) fn unpack_t0(bytes: &[u8], t0: &mut Poly) {
+    unpack(t0, bytes, 1 << 12);
 }
 
 #[cfg(all(test, not(gambeson_size)))]

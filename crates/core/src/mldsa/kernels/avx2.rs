@@ -7,10 +7,10 @@
 
 use core::arch::x86_64::*;
 
-use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, SCALE, ZETAS, alpha, at_once, reciprocal};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 // SAFETY: `active` hands this table out only after the CPU reported AVX2 and POPCNT.

@@ -4,11 +4,11 @@
 
 use core::arch::x86_64::*;
 
-use super::Kernels;
 use super::avx2::{CENTRED, Factors, LAST};
 use super::portable::{Q_INVERSE, alpha, at_once, reciprocal};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 // SAFETY: `active` hands this table out only after the CPU reported these features.

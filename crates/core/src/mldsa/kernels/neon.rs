@@ -7,10 +7,10 @@
 
 use core::arch::aarch64::*;
 
-use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS, alpha, at_once, reciprocal};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 // SAFETY: this module exists only where Advanced SIMD is part of the target.

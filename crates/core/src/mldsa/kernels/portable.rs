@@ -4,9 +4,9 @@
 //! unsigned 32-bit lanes to 64 bits and has neither a signed product nor a minimum. Reductions use the
 //! shape of q = 2^23 - 8191: no mask is made, hence nothing that a compiler could turn into a branch.
 
-use super::Kernels;
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 /// Plain Rust, for every target.
@@ -23,7 +23,7 @@ pub(crate) static PORTABLE: Kernels = Kernels {
     power2round,
     decompose_44,
     decompose_16,
-    is_below: Poly::is_below,
+    is_below,
     high_bits_44,
     high_bits_16,
     make_hint,
@@ -438,7 +438,7 @@ pub(crate) fn add_short_product(p: &mut Poly, s: &Short, places: &[u16], eta: i3
             *c += i32::from(sum);
         }
     }
-    p.is_below(bound)
+    is_below(p, bound)
 }
 
 /// The inner loop of FIPS 204, Algorithm 30 (RejNTTPoly): fills `a` from place `filled` on with the values
@@ -604,9 +604,24 @@ fn pack_bits<const BITS: usize>(p: &Poly, out: &mut [u8], number: impl Fn(i32) -
     }
 }
 
+/// 1 if |c| < `bound` for every coefficient, else 0; |c| < 2^30.
+///
+/// Every coefficient is looked at: the time says nothing of which one is large.
+fn is_below(p: &Poly, bound: i32) -> u32 {
+    debug_assert!(p.0.iter().all(|c| c.abs() < 1 << 30));
+    let outside = p.0.iter().fold(0, |outside, c| outside | within(*c, bound));
+    ((outside as u32) >> 31) ^ 1
+}
+
+/// Not negative exactly if |c| < `bound`.
+#[inline(always)]
+pub(crate) fn within(c: i32, bound: i32) -> i32 {
+    (bound - 1 - c) | (bound - 1 + c)
+}
+
 /// Writes eight numbers.
 #[inline(always)]
-pub(crate) fn pack_group<const BITS: usize>(out: &mut [u8; BITS], numbers: impl Iterator<Item = u32>) {
+fn pack_group<const BITS: usize>(out: &mut [u8; BITS], numbers: impl Iterator<Item = u32>) {
     let (mut buffer, mut bits, mut at) = (0u64, 0, 0);
     for x in numbers {
         debug_assert!(x >> BITS == 0);
@@ -618,6 +633,75 @@ pub(crate) fn pack_group<const BITS: usize>(out: &mut [u8; BITS], numbers: impl 
             buffer >>= 8;
             bits -= 8;
         }
+    }
+}
+
+/// Coefficients in a group, which is as many bytes as a coefficient has bits.
+pub(crate) const GROUP: usize = 8;
+
+/// The number of this place among packed ones; no fewer than four bytes.
+#[inline(always)]
+pub(crate) fn number_at(packed: &[u8], width: usize, place: usize) -> u32 {
+    let bit = width * place;
+    // From a word that does not reach beyond the end.
+    let at = (bit >> 3).min(packed.len() - 4);
+    let word =
+        packed.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |word| u32::from_le_bytes(*word));
+    word >> (bit - 8 * at) & ((1 << width) - 1)
+}
+
+/// Packs a group of numbers; the number of bytes is their width.
+#[inline(always)]
+pub(crate) fn write_group(bytes: &mut [u8], number: impl FnMut(usize) -> u32) {
+    #[inline(always)]
+    fn to<const BITS: usize>(bytes: &mut [u8], numbers: [u32; GROUP]) {
+        if let Some(bytes) = bytes.first_chunk_mut::<BITS>() {
+            pack_group(bytes, numbers.into_iter());
+        }
+    }
+    let numbers = core::array::from_fn(number);
+    if cfg!(gambeson_size) {
+        return write_bits(bytes, &numbers);
+    }
+    match bytes.len() {
+        3 => to::<3>(bytes, numbers),
+        4 => to::<4>(bytes, numbers),
+        6 => to::<6>(bytes, numbers),
+        10 => to::<10>(bytes, numbers),
+        18 => to::<18>(bytes, numbers),
+        _ => to::<20>(bytes, numbers),
+    }
+}
+
+/// One loop for every width, in a build for size.
+#[inline(never)]
+fn write_bits(bytes: &mut [u8], numbers: &[u32; GROUP]) {
+    let width = bytes.len();
+    let mut numbers = numbers.iter();
+    let (mut buffer, mut bits) = (0, 0);
+    for byte in bytes {
+        while bits < 8 {
+            buffer |= numbers.next().map_or(0, |number| *number) << bits;
+            bits += width;
+        }
+        *byte = buffer as u8;
+        buffer >>= 8;
+        bits -= 8;
+    }
+}
+
+/// Coefficients of half a polynomial.
+pub(crate) const HALF: usize = N >> 1;
+
+/// A half of the polynomial after the first layer of its transform.
+#[inline(never)]
+pub(crate) fn read_half(packed: &[u8], high: i32, upper: usize, half: &mut [i32; HALF]) {
+    let width = packed.len() >> 5;
+    let (first, second) = packed.split_at(packed.len() >> 1);
+    for (place, half) in half.iter_mut().enumerate() {
+        let a = high - number_at(first, width, place) as i32;
+        let b = high - number_at(second, width, place) as i32;
+        *half = super::half_butterfly(a, b, upper);
     }
 }
 
@@ -633,9 +717,14 @@ fn unpack_bits<const BITS: usize>(bytes: &[u8], p: &mut Poly, coefficient: impl 
     }
 }
 
+/// FIPS 204, Algorithm 19 (BitUnpack), of t0: 13 bits.
+pub(crate) fn unpack_t0(bytes: &[u8], t0: &mut Poly) {
+    unpack_bits::<13>(bytes, t0, |x| (1 << 12) - x as i32);
+}
+
 /// The `i`-th of eight numbers.
 #[inline(always)]
-pub(crate) fn unpack_one<const BITS: usize>(bytes: &[u8; BITS], i: usize) -> u32 {
+fn unpack_one<const BITS: usize>(bytes: &[u8; BITS], i: usize) -> u32 {
     let first = (i * BITS) >> 3;
     let mut x = 0;
     for (byte, shift) in bytes[first..].iter().zip([0, 8, 16, 24]) {

@@ -9,10 +9,10 @@
 
 use core::arch::wasm32::*;
 
-use super::Kernels;
 use super::portable::{PORTABLE, Q_INVERSE, ZETAS, alpha, at_once};
+use super::{Kernels, Short};
 use crate::cpu::Level;
-use crate::mldsa::ring::{D, N, Poly, Q, Short};
+use crate::mldsa::ring::{D, N, Poly, Q};
 use crate::secret::declassify_value;
 
 pub(super) static SIMD128: Kernels = Kernels {

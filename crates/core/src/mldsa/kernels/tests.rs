@@ -1,5 +1,8 @@
 //! Every table against the standard's definitions and against the portable one.
 
+mod hints;
+mod packing;
+
 use std::string::String;
 use std::vec::Vec;
 use std::{println, vec};
@@ -7,7 +10,7 @@ use std::{println, vec};
 use super::*;
 use crate::mldsa::hint::use_hint_vartime;
 use crate::mldsa::params::sealed::Parameters;
-use crate::mldsa::ring::{N, Q, Short};
+use crate::mldsa::ring::{N, Q};
 use crate::mldsa::{MlDsa44, MlDsa65};
 use crate::sha3::Shake128;
 
@@ -436,5 +439,24 @@ fn every_field_element_is_rounded_as_the_published_digest_says() {
             hex
         });
         assert_eq!(hex, "f930663417278156ab05d940294a77210a809c924d8ab63ec72f4526247602c7");
+    }
+}
+
+#[test]
+fn the_norm_is_told_at_the_bound_one_above_and_one_below() {
+    for kernels in tables() {
+        for bound in [1, 3, 261_888 - 196, (1 << 19) - 196] {
+            for at in [0, 100, 255] {
+                for (c, below) in
+                    [(bound - 1, 1), (bound, 0), (bound + 1, 0), (1 - bound, 1), (-bound, 0), (-bound - 1, 0)]
+                {
+                    let mut p = Poly::ZERO;
+                    p.0[at] = c;
+                    assert_eq!((kernels.is_below)(&p, bound), below, "{c} against {bound}");
+                }
+            }
+        }
+        assert_eq!((kernels.is_below)(&Poly([Q; N]), 1 << 17), 0);
+        assert_eq!((kernels.is_below)(&Poly([-Q; N]), 1 << 17), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! The doors that work in memory of the caller's.
 
-use super::super::compact::Private;
+use super::super::compact::of_parts;
 use super::super::small::{self, IN_WORKSPACE, KEY_GEN_IN_WORKSPACE};
 use super::{InvalidSignature, Message, ParameterSet, SigningKey, VerifyingKeyRef};
 use crate::{Small, Workspace};
@@ -22,7 +22,7 @@ impl<P: ParameterSet> SigningKey<Small<P>> {
             Some(vk) => small::key_gen::<Small<P>>(seed, vk.as_mut(), &mut tr, memory),
             None => small::hash_of_public_key::<Small<P>>(seed, &mut tr, memory),
         });
-        Self { form: Private::from_parts(seed, tr) }
+        of_parts(seed, &tr)
     }
 
     /// [`verifying_key_into`](Self::verifying_key_into) in a workspace.

@@ -25,7 +25,7 @@ pub fn key_generation<P: ParameterSet>(rho: &[u8; 32], sigma: &[u8; 32]) -> P::E
     ek
 }
 
-/// The same as prepared keys have it made, and its hash.
+/// The encapsulation key as prepared keys make it, and its hash.
 #[cfg(feature = "alloc")]
 pub fn prepared_key_generation<P: ParameterSet>(
     rho: &[u8; 32],

@@ -1,11 +1,8 @@
 //! The doors that work in memory of the caller's.
 
-use core::marker::PhantomData;
-
-use super::super::compact::Private;
+use super::super::compact::of_parts;
 use super::super::small::{self, IN_WORKSPACE};
 use super::{DecapsulationKey, EncapsulationKeyRef, ParameterSet, SharedSecret};
-use crate::secret::Secret;
 use crate::{Small, Workspace};
 
 impl<P: ParameterSet> EncapsulationKeyRef<'_, Small<P>> {
@@ -39,13 +36,11 @@ impl<P: ParameterSet> DecapsulationKey<Small<P>> {
         workspace: &mut Workspace<P>,
     ) -> Self {
         let mut h = [0; 32];
-        workspace.run::<IN_WORKSPACE, _>(|memory| {
-            match ek {
-                Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), &mut h, memory),
-                None => small::hash_of_public_key::<Small<P>>(seed, &mut h, memory),
-            }
-            Self { form: Private { seed: Secret::new(*seed), h, parameters: PhantomData } }
-        })
+        workspace.run::<IN_WORKSPACE, _>(|memory| match ek {
+            Some(ek) => small::key_gen::<Small<P>>(seed, ek.as_mut(), &mut h, memory),
+            None => small::hash_of_public_key::<Small<P>>(seed, &mut h, memory),
+        });
+        of_parts(seed, &h)
     }
 
     /// [`encapsulation_key_into`](Self::encapsulation_key_into) in a workspace.

@@ -4,8 +4,9 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 
 use gambeson::mldsa::{
-    ContextTooLong, DigestLength, InvalidSignature, Message, MuHasher, ParameterSet, PreHash, PreparedSet,
-    SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError, VerifyingKeyRef,
+    ContextTooLong, Digest, DigestLength, InvalidSignature, Message, MuHasher, ParameterSet, PreHash,
+    PreparedSet, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError,
+    VerifyingKeyRef,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
 use gambeson::{Bytes, Compact, cpu};
@@ -241,12 +242,12 @@ fn pre_hash_functions_have_their_names_lengths_and_domains() {
         let mut hasher = function.hasher();
         hasher.update(b"in ").update(b"").update(b"pieces");
         assert_eq!(hasher.finalize(), digest);
-        assert_eq!(function.wrap(digest.as_bytes()), Ok(digest));
+        assert_eq!(Digest::from_bytes(function, digest.as_bytes()), Ok(digest));
 
         let (expected, short) = (function.digest_len(), &digest.as_bytes()[1..]);
-        assert_eq!(function.wrap(short), Err(DigestLength { expected, actual: expected - 1 }));
-        assert_eq!(function.wrap(&[0; 65]), Err(DigestLength { expected, actual: 65 }));
-        assert_eq!(function.wrap(&[]), Err(DigestLength { expected, actual: 0 }));
+        assert_eq!(Digest::from_bytes(function, short), Err(DigestLength { expected, actual: expected - 1 }));
+        assert_eq!(Digest::from_bytes(function, &[0; 65]), Err(DigestLength { expected, actual: 65 }));
+        assert_eq!(Digest::from_bytes(function, &[]), Err(DigestLength { expected, actual: 0 }));
 
         let message = Message::prehashed(&digest, b"").unwrap();
         let signature = key.sign_deterministic(message);
@@ -255,7 +256,7 @@ fn pre_hash_functions_have_their_names_lengths_and_domains() {
         // The digest alone does not make the signature: the function's identifier is signed too.
         for other in PreHash::ALL {
             if other != function && other.digest_len() == function.digest_len() {
-                let other = other.wrap(digest.as_bytes()).unwrap();
+                let other = Digest::from_bytes(other, digest.as_bytes()).unwrap();
                 assert!(public.verify(Message::prehashed(&other, b"").unwrap(), &signature).is_err());
             }
         }

@@ -1,6 +1,6 @@
 //! Rare paths of the signing loop: the known-answer cases of NIST's draft-celi-acvp-ml-dsa, tables 1 and 2, which were
-//! searched for so that each check rejects, and for loops of many attempts. (The reasons themselves are asserted where
-//! they can be seen, in the unit tests of `mldsa::dsa`.)
+//! searched for so that each check rejects, and for loops of many attempts. (The reasons themselves are asserted in `standard`, whose reference
+//! makes the same signatures.)
 
 use gambeson::mldsa::{Message, MlDsa44, MlDsa65, MlDsa87, PreHash, PreparedSet};
 

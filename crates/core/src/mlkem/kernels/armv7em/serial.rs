@@ -1,4 +1,4 @@
-//! What the schedule of prepared keys (`mlkem::serial`) does with whole polynomials.
+//! Whole polynomials in the schedule of prepared keys (`mlkem::serial`).
 
 use core::arch::naked_asm;
 
