@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use gambeson::mldsa::{Digest, Message};
+use gambeson::mldsa::{DigestRef, Message};
 
 use crate::border::{Border, Descriptor};
 use crate::error::gambeson_error;
@@ -40,36 +40,21 @@ pub struct gambeson_message {
 // SAFETY: integers and pointers.
 unsafe impl Descriptor for gambeson_message {}
 
-/// Reads a descriptor and what it names; a digest is held in `held`. Not inlined: one text for all sets.
+/// Reads a descriptor and what it names. Not inlined: one text for all sets.
 #[inline(never)]
-pub fn read<'a>(
-    border: &'a Border,
-    message: *const gambeson_message,
-    held: &'a mut Option<Digest>,
-) -> Result<Message<'a>, gambeson_error> {
+pub fn read<'a>(border: &'a Border, message: *const gambeson_message) -> Result<Message<'a>, gambeson_error> {
     let gambeson_message { kind, prehash, data, len, context, context_len } = border.descriptor(message)?;
-    let is_consistent = match kind {
-        GAMBESON_MESSAGE_PURE => prehash == 0,
-        GAMBESON_MESSAGE_PREHASHED => true,
-        GAMBESON_MESSAGE_MU => prehash == 0 && context_len == 0,
-        _ => false,
-    };
-    if !is_consistent {
-        return Err(gambeson_error::Descriptor);
-    }
-    if kind == GAMBESON_MESSAGE_MU {
-        return Ok(Message::mu(border.read_exactly(data, len)?));
-    }
     let (bytes, context) = (border.read_slice(data, len)?, border.read_slice(context, context_len)?);
-    let message = if kind == GAMBESON_MESSAGE_PURE {
-        Message::pure(bytes, context)
-    } else {
-        let function = function(prehash)?;
-        if data.is_null() {
-            return Err(gambeson_error::Null);
+    let message = match kind {
+        GAMBESON_MESSAGE_PURE if prehash == 0 => Message::pure(bytes, context),
+        GAMBESON_MESSAGE_PREHASHED => {
+            let digest = DigestRef::from_bytes(function(prehash)?, bytes);
+            Message::prehashed(digest.map_err(|_| gambeson_error::Length)?, context)
         }
-        let digest = Digest::from_bytes(function, bytes).map_err(|_| gambeson_error::Length)?;
-        Message::prehashed(held.insert(digest), context)
+        GAMBESON_MESSAGE_MU if prehash == 0 && context.is_empty() => {
+            Ok(Message::mu(bytes.try_into().map_err(|_| gambeson_error::Length)?))
+        }
+        _ => return Err(gambeson_error::Descriptor),
     };
     message.map_err(|_| gambeson_error::Context)
 }

@@ -6,6 +6,7 @@ use gambeson::mldsa::PreparedSet;
 use gambeson::mldsa::{
     MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, SigningKeyRef, VerifyingKeyRef,
 };
+use gambeson::secret::Secret;
 use gambeson::{Bytes, Compact, Small, Workspace};
 
 use crate::border::{Border, Held, Key, door};
@@ -27,7 +28,8 @@ where
 {
     let key = border.place::<SigningKey<P>>(key)?;
     let vk = if vk.is_null() { None } else { Some(border.write::<P::VerifyingKeyBytes>(vk)?) };
-    let seed = draw(border, randomness)?;
+    let mut seed = Secret::new([0; 32]);
+    draw(border, randomness, seed.expose_mut())?;
     key.write(match vk {
         Some(vk) => SigningKey::from_seed_into(seed.expose(), vk),
         None => SigningKey::from_seed(seed.expose()),
@@ -49,7 +51,8 @@ where
     let key = border.place::<SigningKey<Small<P>>>(key)?;
     let vk = if vk.is_null() { None } else { Some(border.write::<P::VerifyingKeyBytes>(vk)?) };
     let workspace = border.place(workspace)?;
-    let seed = draw(border, randomness)?;
+    let mut seed = Secret::new([0; 32]);
+    draw(border, randomness, seed.expose_mut())?;
     key.write(SigningKey::from_seed_in(seed.expose(), vk, Workspace::at(workspace)));
     Ok(())
 }
@@ -62,7 +65,9 @@ pub fn keypair<P: ParameterSet>(
     randomness: *const gambeson_randomness,
 ) -> Outcome {
     let (vk, sk) = (border.write(vk)?, border.write(sk)?);
-    SigningKey::<P>::encoded_from_seed(draw(border, randomness)?.expose(), sk, vk);
+    let mut seed = Secret::new([0; 32]);
+    draw(border, randomness, seed.expose_mut())?;
+    SigningKey::<P>::encoded_from_seed(seed.expose(), sk, vk);
     Ok(())
 }
 
@@ -77,11 +82,12 @@ pub fn sign<P: ParameterSet, O>(
 where
     SigningKey<P>: Key<Object = O>,
 {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let key = border.key::<SigningKey<P>>(key)?;
     let signature = border.write::<P::Signature>(signature)?;
-    key.sign_with_rnd_into(draw(border, randomness)?.expose(), message, signature);
+    let mut rnd = Secret::new([0; 32]);
+    draw(border, randomness, rnd.expose_mut())?;
+    key.sign_with_rnd_into(rnd.expose(), message, signature);
     Ok(())
 }
 
@@ -97,11 +103,11 @@ where
     SigningKey<Small<P>>: Key<Object = O>,
     Workspace<P>: Key<Object = W>,
 {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let key = border.key::<SigningKey<Small<P>>>(key)?;
     let (signature, workspace) = (border.write(signature)?, border.place(workspace)?);
-    let rnd = draw(border, randomness)?;
+    let mut rnd = Secret::new([0; 32]);
+    draw(border, randomness, rnd.expose_mut())?;
     key.sign_with_rnd_in(rnd.expose(), message, signature, Workspace::at(workspace));
     Ok(())
 }
@@ -114,12 +120,13 @@ pub fn sign_borrowed<P: ParameterSet>(
     message: *const gambeson_message,
     randomness: *const gambeson_randomness,
 ) -> Outcome {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
     let key = SigningKeyRef::<P>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
-    key.sign_with_rnd_into(draw(border, randomness)?.expose(), message, signature);
+    let mut rnd = Secret::new([0; 32]);
+    draw(border, randomness, rnd.expose_mut())?;
+    key.sign_with_rnd_into(rnd.expose(), message, signature);
     Ok(())
 }
 
@@ -134,12 +141,12 @@ pub fn sign_borrowed_in<P: ParameterSet, W>(
 where
     Workspace<P>: Key<Object = W>,
 {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let (signature, workspace) = (border.write(signature)?, border.place(workspace)?);
     let key = SigningKeyRef::<Small<P>>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
-    let rnd = draw(border, randomness)?;
+    let mut rnd = Secret::new([0; 32]);
+    draw(border, randomness, rnd.expose_mut())?;
     key.sign_with_rnd_in(rnd.expose(), message, signature, Workspace::at(workspace));
     Ok(())
 }
@@ -153,12 +160,13 @@ pub fn sign_encoded<P: PreparedSet>(
     message: *const gambeson_message,
     randomness: *const gambeson_randomness,
 ) -> Outcome {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
     let key = SigningKey::<P>::from_encoded(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
-    *signature = key.sign_with_rnd(draw(border, randomness)?.expose(), message);
+    let mut rnd = Secret::new([0; 32]);
+    draw(border, randomness, rnd.expose_mut())?;
+    *signature = key.sign_with_rnd(rnd.expose(), message);
     Ok(())
 }
 
@@ -180,8 +188,7 @@ pub fn verify<P: ParameterSet>(
     (signature, signature_len): (*const u8, usize),
     message: *const gambeson_message,
 ) -> Outcome {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
     let verdict = VerifyingKeyRef::<P>::from_ref(vk).verify(message, signature.as_ref());
@@ -199,8 +206,7 @@ pub fn verify_in<P: ParameterSet, W>(
 where
     Workspace<P>: Key<Object = W>,
 {
-    let mut digest = None;
-    let message = message::read(border, message, &mut digest)?;
+    let message = message::read(border, message)?;
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
     let workspace = Workspace::at(border.place(workspace)?);

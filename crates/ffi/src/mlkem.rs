@@ -4,6 +4,7 @@
 use gambeson::mlkem::{
     DecapsulationKey, DecapsulationKeyRef, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
+use gambeson::secret::Secret;
 use gambeson::{Bytes, Compact, Small, Workspace};
 
 use crate::border::{Border, Key, door};
@@ -23,7 +24,8 @@ where
 {
     let key = border.place::<DecapsulationKey<P>>(key)?;
     let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
-    let seed = draw(border, randomness)?;
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
     key.write(match ek {
         Some(ek) => DecapsulationKey::from_seed_into(seed.expose(), ek),
         None => DecapsulationKey::from_seed(seed.expose()),
@@ -45,7 +47,8 @@ where
     let key = border.place::<DecapsulationKey<Small<P>>>(key)?;
     let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
     let workspace = border.place(workspace)?;
-    let seed = draw(border, randomness)?;
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
     key.write(DecapsulationKey::from_seed_in(seed.expose(), ek, Workspace::at(workspace)));
     Ok(())
 }
@@ -60,7 +63,9 @@ pub fn encapsulate<P: ParameterSet>(
     let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
     let (c, shared) = (border.write::<P::Ciphertext>(c)?, border.write_secret(shared)?);
     let ek = EncapsulationKeyRef::<P>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
-    ek.encapsulate_deterministic_into(draw(border, randomness)?.expose(), c, shared);
+    let mut m = Secret::new([0; 32]);
+    draw(border, randomness, m.expose_mut())?;
+    ek.encapsulate_deterministic_into(m.expose(), c, shared);
     Ok(())
 }
 
@@ -79,7 +84,9 @@ where
     let (c, shared) = (border.write::<P::Ciphertext>(c)?, border.write_secret(shared)?);
     let ek = EncapsulationKeyRef::<Small<P>>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
     let workspace = border.place(workspace)?;
-    ek.encapsulate_deterministic_in(draw(border, randomness)?.expose(), c, shared, Workspace::at(workspace));
+    let mut m = Secret::new([0; 32]);
+    draw(border, randomness, m.expose_mut())?;
+    ek.encapsulate_deterministic_in(m.expose(), c, shared, Workspace::at(workspace));
     Ok(())
 }
 
@@ -133,7 +140,9 @@ pub fn keypair<P: ParameterSet>(
     }
     let ek = border.write::<P::EncapsulationKeyBytes>(ek)?.as_mut();
     let dk = border.write::<P::DecapsulationKeyBytes>(dk)?;
-    work::<P>(draw(border, randomness)?.expose(), dk);
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
+    work::<P>(seed.expose(), dk);
     // ek stands after dk_PKE, which is as long as its t̂.
     ek.copy_from_slice(&dk.as_ref()[ek.len() - 32..][..ek.len()]);
     Ok(())

@@ -3,8 +3,6 @@
 
 use core::ffi::{c_int, c_void};
 
-use gambeson::secret::Secret;
-
 use crate::border::{Border, Descriptor};
 use crate::error::gambeson_error;
 
@@ -42,19 +40,9 @@ pub struct gambeson_randomness {
 // SAFETY: integers and pointers; that `fill` is null or a function is the caller's promise.
 unsafe impl Descriptor for gambeson_randomness {}
 
-/// Draws `N` secret bytes: last in a call, so that none are drawn for one that fails.
-pub fn draw<const N: usize>(
-    border: &Border,
-    randomness: *const gambeson_randomness,
-) -> Result<Secret<[u8; N]>, gambeson_error> {
-    let mut bytes = Secret::new([0; N]);
-    draw_into(border, randomness, bytes.expose_mut())?;
-    Ok(bytes)
-}
-
-/// Not inlined: one text for all sets.
+/// Fills `out` with secret bytes: last in a call, so that none are drawn for one that fails. Not inlined: one text for all sets.
 #[inline(never)]
-fn draw_into(
+pub fn draw(
     border: &Border,
     randomness: *const gambeson_randomness,
     out: &mut [u8],
@@ -71,13 +59,11 @@ fn draw_into(
             drawn(unsafe { fill(ctx, out.as_mut_ptr(), out.len()) } == 0)
         }
         GAMBESON_RANDOMNESS_BYTES if fill.is_none() => {
-            if bytes.is_null() {
-                return Err(gambeson_error::Null);
-            }
-            if len != out.len() {
+            let bytes = border.read_slice(bytes, len)?;
+            if bytes.len() != out.len() {
                 return Err(gambeson_error::Length);
             }
-            out.copy_from_slice(border.read_slice(bytes, len)?);
+            out.copy_from_slice(bytes);
             Ok(())
         }
         _ => Err(gambeson_error::Descriptor),
