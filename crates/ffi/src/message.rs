@@ -40,12 +40,17 @@ pub struct gambeson_message {
 // SAFETY: integers and pointers.
 unsafe impl Descriptor for gambeson_message {}
 
-/// Reads a descriptor and what it names. Not inlined: one text for all sets.
+/// Fills `message` with what a descriptor names: in its place, for a `Result` of it would be copied. Not inlined: one text for all sets.
 #[inline(never)]
-pub fn read<'a>(border: &'a Border, message: *const gambeson_message) -> Result<Message<'a>, gambeson_error> {
-    let gambeson_message { kind, prehash, data, len, context, context_len } = border.descriptor(message)?;
+pub fn read<'a>(
+    border: &'a Border,
+    descriptor: *const gambeson_message,
+    message: &mut Message<'a>,
+) -> Result<(), gambeson_error> {
+    let gambeson_message { kind, prehash, data, len, context, context_len } =
+        border.descriptor(descriptor)?;
     let (bytes, context) = (border.read_slice(data, len)?, border.read_slice(context, context_len)?);
-    let message = match kind {
+    let read = match kind {
         GAMBESON_MESSAGE_PURE if prehash == 0 => Message::pure(bytes, context),
         GAMBESON_MESSAGE_PREHASHED => {
             let digest = DigestRef::from_bytes(function(prehash)?, bytes);
@@ -56,5 +61,6 @@ pub fn read<'a>(border: &'a Border, message: *const gambeson_message) -> Result<
         }
         _ => return Err(gambeson_error::Descriptor),
     };
-    message.map_err(|_| gambeson_error::Context)
+    *message = read.map_err(|_| gambeson_error::Context)?;
+    Ok(())
 }

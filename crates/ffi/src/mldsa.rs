@@ -4,7 +4,7 @@
 #[cfg(feature = "std")]
 use gambeson::mldsa::PreparedSet;
 use gambeson::mldsa::{
-    MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, SigningKeyRef, VerifyingKeyRef,
+    Message, MlDsa44, MlDsa65, MlDsa87, MuHasher, ParameterSet, SigningKey, SigningKeyRef, VerifyingKeyRef,
 };
 use gambeson::secret::Secret;
 use gambeson::{Bytes, Compact, Small, Workspace};
@@ -82,12 +82,13 @@ pub fn sign<P: ParameterSet, O>(
 where
     SigningKey<P>: Key<Object = O>,
 {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let key = border.key::<SigningKey<P>>(key)?;
     let signature = border.write::<P::Signature>(signature)?;
     let mut rnd = Secret::new([0; 32]);
     draw(border, randomness, rnd.expose_mut())?;
-    key.sign_with_rnd_into(rnd.expose(), message, signature);
+    key.sign_with_rnd_into(rnd.expose(), described, signature);
     Ok(())
 }
 
@@ -103,12 +104,13 @@ where
     SigningKey<Small<P>>: Key<Object = O>,
     Workspace<P>: Key<Object = W>,
 {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let key = border.key::<SigningKey<Small<P>>>(key)?;
     let (signature, workspace) = (border.write(signature)?, border.place(workspace)?);
     let mut rnd = Secret::new([0; 32]);
     draw(border, randomness, rnd.expose_mut())?;
-    key.sign_with_rnd_in(rnd.expose(), message, signature, Workspace::at(workspace));
+    key.sign_with_rnd_in(rnd.expose(), described, signature, Workspace::at(workspace));
     Ok(())
 }
 
@@ -120,13 +122,14 @@ pub fn sign_borrowed<P: ParameterSet>(
     message: *const gambeson_message,
     randomness: *const gambeson_randomness,
 ) -> Outcome {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
     let key = SigningKeyRef::<P>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     let mut rnd = Secret::new([0; 32]);
     draw(border, randomness, rnd.expose_mut())?;
-    key.sign_with_rnd_into(rnd.expose(), message, signature);
+    key.sign_with_rnd_into(rnd.expose(), described, signature);
     Ok(())
 }
 
@@ -141,13 +144,14 @@ pub fn sign_borrowed_in<P: ParameterSet, W>(
 where
     Workspace<P>: Key<Object = W>,
 {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let (signature, workspace) = (border.write(signature)?, border.place(workspace)?);
     let key = SigningKeyRef::<Small<P>>::from_ref(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     let mut rnd = Secret::new([0; 32]);
     draw(border, randomness, rnd.expose_mut())?;
-    key.sign_with_rnd_in(rnd.expose(), message, signature, Workspace::at(workspace));
+    key.sign_with_rnd_in(rnd.expose(), described, signature, Workspace::at(workspace));
     Ok(())
 }
 
@@ -160,13 +164,14 @@ pub fn sign_encoded<P: PreparedSet>(
     message: *const gambeson_message,
     randomness: *const gambeson_randomness,
 ) -> Outcome {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let sk = border.read_exactly::<P::SigningKeyBytes>(sk, sk_len)?;
     let signature = border.write::<P::Signature>(signature)?;
     let key = SigningKey::<P>::from_encoded(sk.as_ref()).map_err(|_| gambeson_error::Key)?;
     let mut rnd = Secret::new([0; 32]);
     draw(border, randomness, rnd.expose_mut())?;
-    *signature = key.sign_with_rnd(rnd.expose(), message);
+    *signature = key.sign_with_rnd(rnd.expose(), described);
     Ok(())
 }
 
@@ -188,10 +193,11 @@ pub fn verify<P: ParameterSet>(
     (signature, signature_len): (*const u8, usize),
     message: *const gambeson_message,
 ) -> Outcome {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
-    let verdict = VerifyingKeyRef::<P>::from_ref(vk).verify(message, signature.as_ref());
+    let verdict = VerifyingKeyRef::<P>::from_ref(vk).verify(described, signature.as_ref());
     verdict.map_err(|_| gambeson_error::Signature)
 }
 
@@ -206,11 +212,13 @@ pub fn verify_in<P: ParameterSet, W>(
 where
     Workspace<P>: Key<Object = W>,
 {
-    let message = message::read(border, message)?;
+    let mut described = Message::from(&[]);
+    message::read(border, message, &mut described)?;
     let vk = border.read_exactly::<P::VerifyingKeyBytes>(vk, vk_len)?;
     let signature = border.read_exactly::<P::Signature>(signature, signature_len)?;
     let workspace = Workspace::at(border.place(workspace)?);
-    let verdict = VerifyingKeyRef::<Small<P>>::from_ref(vk).verify_in(message, signature.as_ref(), workspace);
+    let verdict =
+        VerifyingKeyRef::<Small<P>>::from_ref(vk).verify_in(described, signature.as_ref(), workspace);
     verdict.map_err(|_| gambeson_error::Signature)
 }
 

@@ -25,13 +25,12 @@ macro_rules! functions {
 
         /// The function with this number; any may come from C.
         pub fn function(prehash: c_int) -> Result<PreHash, gambeson_error> {
-            $(if prehash == gambeson_prehash::$function as c_int {
-                return Ok(PreHash::$function);
-            })*
-            Err(gambeson_error::Prehash)
+            let mut all = PreHash::ALL.into_iter();
+            all.find(|function| *function as c_int == prehash).ok_or(gambeson_error::Prehash)
         }
 
         const _: () = {
+            $(assert!(PreHash::$function as c_int == gambeson_prehash::$function as c_int);)*
             $(assert!(PreHash::$function.digest_len() == sizes::$len);)*
         };
     };
