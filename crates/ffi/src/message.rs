@@ -53,7 +53,11 @@ pub fn read<'a>(
     let read = match kind {
         GAMBESON_MESSAGE_PURE if prehash == 0 => Message::pure(bytes, context),
         GAMBESON_MESSAGE_PREHASHED => {
-            let digest = DigestRef::from_bytes(function(prehash)?, bytes);
+            let function = function(prehash)?;
+            if data.is_null() {
+                return Err(gambeson_error::Null);
+            }
+            let digest = DigestRef::from_bytes(function, bytes);
             Message::prehashed(digest.map_err(|_| gambeson_error::Length)?, context)
         }
         GAMBESON_MESSAGE_MU if prehash == 0 && context.is_empty() => {
