@@ -14,7 +14,7 @@ use crate::error::gambeson_error;
 /// The frames of this interface, at most, and those of a hash: seeds on their way stand there, and digests. Below them, the core scrubs what
 /// it used. On processors of 32 bits words are half as large, and a sponge's state has one form.
 pub(crate) const FRAMES: usize = if cfg!(target_pointer_width = "64") { 1280 } else { 1024 };
-/// The same for a call in a workspace: descriptors, a digest, a seed on its way.
+/// The same for a call in a workspace: descriptors, a seed on its way.
 pub(crate) const FRAMES_IN: usize = 384;
 
 /// A function that C calls: its name in two parts, its arguments, its work; with a name for its frames, if they are not [`FRAMES`].
