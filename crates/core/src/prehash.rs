@@ -79,7 +79,7 @@ impl core::error::Error for ContextTooLong {}
 /// the digest is taken.
 macro_rules! functions {
     ($($function:ident: $state:ty, $doc:literal, $name:literal, $length:literal, arc $arc:literal, $take:ident;)*) => {
-        /// The hash functions that FIPS 204 and FIPS 205 approve for pre-hashing.
+        /// The hash functions that FIPS 204 and FIPS 205 approve for pre-hashing. Each has the last number of its object identifier.
         ///
         /// ```
         /// use gambeson::mldsa::PreHash;
@@ -90,7 +90,6 @@ macro_rules! functions {
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[repr(u8)]
         pub enum PreHash {$(
             #[doc = $doc]
             $function = $arc,

@@ -4,8 +4,8 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 
 use gambeson::mldsa::{
-    ContextTooLong, Digest, DigestLength, DigestRef, InvalidSignature, Message, MuHasher, ParameterSet, PreHash,
-    PreparedSet, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError,
+    ContextTooLong, Digest, DigestLength, DigestRef, InvalidSignature, Message, MuHasher, ParameterSet,
+    PreHash, PreparedSet, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError,
     VerifyingKeyRef,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
@@ -251,7 +251,10 @@ fn pre_hash_functions_have_their_names_lengths_and_domains() {
 
         let in_place = DigestRef::from_bytes(function, digest.as_bytes()).unwrap();
         assert_eq!(in_place, DigestRef::from(&digest));
-        assert_eq!(DigestRef::from_bytes(function, short), Err(DigestLength { expected, actual: expected - 1 }));
+        assert_eq!(
+            DigestRef::from_bytes(function, short),
+            Err(DigestLength { expected, actual: expected - 1 })
+        );
 
         let message = Message::prehashed(&digest, b"").unwrap();
         let signature = key.sign_deterministic(message);
