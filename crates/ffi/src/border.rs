@@ -48,11 +48,11 @@ const REGIONS: usize = 8;
 #[derive(Clone, Copy)]
 struct Region {
     start: usize,
-    len: usize,
-    is_written: bool,
+    /// Twice the length, which is at most `isize::MAX`, and 1 if the region is written.
+    tagged_len: usize,
 }
 
-const NOTHING: Region = Region { start: 0, len: 0, is_written: false };
+const NOTHING: Region = Region { start: 0, tagged_len: 0 };
 
 impl Border {
     /// Does the work of one call. A panic, which is a mistake of ours, becomes an error.
@@ -172,14 +172,17 @@ impl Border {
         if len > isize::MAX as usize || start.checked_add(len).is_none() {
             return Err(gambeson_error::Length);
         }
+        let tag = usize::from(is_written);
         let overlaps = |other: Region| {
-            (is_written || other.is_written) && start < other.start + other.len && other.start < start + len
+            (other.tagged_len | tag) & 1 == 1
+                && start < other.start + other.tagged_len / 2
+                && other.start < start + len
         };
         if self.regions.iter().any(|other| overlaps(other.get())) {
             return Err(gambeson_error::Overlap);
         }
         let free = self.regions.get(self.count.get()).ok_or(gambeson_error::Internal)?;
-        free.set(Region { start, len, is_written });
+        free.set(Region { start, tagged_len: 2 * len + tag });
         self.count.set(self.count.get() + 1);
         Ok(())
     }
