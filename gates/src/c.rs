@@ -33,8 +33,57 @@ unsafe extern "C" fn give(ctx: *mut c_void, out: *mut u8, len: usize) -> c_int {
     0
 }
 
-fn given(bytes: &mut &[u8]) -> *mut c_void {
-    ptr::from_mut(bytes).cast()
+/// The randomness of a call: null is the system's.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Randomness {
+    kind: c_int,
+    fill: Option<Fill>,
+    ctx: *mut c_void,
+    bytes: Bytes,
+    len: usize,
+}
+
+impl Randomness {
+    /// That of a function of the caller's, which gives `bytes`.
+    pub const fn callback(bytes: &mut &[u8]) -> Self {
+        Self { kind: 1, fill: Some(give), ctx: ptr::from_mut(bytes).cast(), bytes: ptr::null(), len: 0 }
+    }
+
+    /// Bytes themselves.
+    pub const fn bytes(bytes: &[u8]) -> Self {
+        Self { kind: 2, fill: None, ctx: ptr::null_mut(), bytes: bytes.as_ptr(), len: bytes.len() }
+    }
+}
+
+/// What is signed or verified.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Message {
+    kind: c_int,
+    prehash: c_int,
+    data: Bytes,
+    len: usize,
+    context: Bytes,
+    context_len: usize,
+}
+
+impl Message {
+    /// The message itself.
+    pub const fn pure(message: &[u8]) -> Self {
+        let (context, context_len) = (CONTEXT.as_ptr(), CONTEXT.len());
+        Self { kind: 0, prehash: 0, data: message.as_ptr(), len: message.len(), context, context_len }
+    }
+
+    /// A digest that the function of this number made.
+    pub const fn prehashed(prehash: c_int, digest: &[u8]) -> Self {
+        Self { kind: 1, prehash, ..Self::pure(digest) }
+    }
+
+    /// μ.
+    pub const fn mu(mu: &[u8; 64]) -> Self {
+        Self { kind: 2, context: ptr::null(), context_len: 0, ..Self::pure(mu) }
+    }
 }
 
 // SAFETY, in all of what follows: every pointer names as many bytes as gambeson.h says, or as the length beside it, and no two of
@@ -81,26 +130,21 @@ macro_rules! calls {
 macro_rules! keys {
     ($($head:tt)*) => {
         calls! { $($head)* {
-            /// A key of the system's randomness.
-            key_generate(*mut Key, *mut u8)
-                = (&self, key: &mut Key, public: &mut [u8]) => (key, self.sized_mut(PUBLIC, public));
-            /// A key of the caller's randomness, without its public half.
-            key_generate_with(*mut Key, *mut u8, Fill, *mut c_void)
-                = (&self, key: &mut Key, seed: &[u8]) => (key, ptr::null_mut(), give, given(&mut &*seed));
-            /// The key of a seed.
-            key_from_seed(*mut Key, *mut u8, Bytes)
-                = (&self, key: &mut Key, public: &mut [u8], seed: &[u8])
-                => (key, self.sized_mut(PUBLIC, public), self.sized(SEED, seed));
-            /// The seed of a key.
-            key_seed(*const Key, *mut u8)
+            /// A key and, where it is wanted, its public half.
+            key_generate(*mut Key, *mut u8, *const Randomness)
+                = (&self, key: &mut Key, public: Option<&mut [u8]>, randomness: Option<&Randomness>)
+                => (key, public.map_or(ptr::null_mut(), |public| self.sized_mut(PUBLIC, public)),
+                    randomness.map_or(ptr::null(), ptr::from_ref));
+            /// The seed of a key, which has no schedule.
+            key_seed[""](*const Key, *mut u8)
                 = (&self, key: &Key, seed: &mut [u8]) => (key, self.sized_mut(SEED, seed));
             /// The public half, made again.
             key_public(*const Key, *mut u8)
                 = (&self, key: &Key, public: &mut [u8]) => (key, self.sized_mut(PUBLIC, public));
             /// Both keys in the standard's forms, which have no schedule.
-            keypair_from_seed[""](*mut u8, *mut u8, Bytes)
-                = (&self, public: &mut [u8], private: &mut [u8], seed: &[u8])
-                => (self.sized_mut(PUBLIC, public), self.sized_mut(PRIVATE, private), self.sized(SEED, seed));
+            keypair[""](*mut u8, *mut u8, *const Randomness)
+                = (&self, public: &mut [u8], private: &mut [u8], randomness: &Randomness)
+                => (self.sized_mut(PUBLIC, public), self.sized_mut(PRIVATE, private), randomness);
         } }
     };
 }
@@ -179,16 +223,12 @@ tables! {
         key_decapsulate(*const Key, *mut u8, Bytes, usize)
             = (&self, key: &Key, shared: &mut [u8; 32], c: &[u8])
             => (key, shared.as_mut_ptr(), c.as_ptr(), c.len());
-        /// A shared secret of the caller's randomness.
-        encapsulate_with(*mut u8, *mut u8, Bytes, usize, Fill, *mut c_void)
-            = (&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8])
-            => (self.keys.sized_mut(OUTPUT, c), shared.as_mut_ptr(), ek.as_ptr(), ek.len(), give, given(&mut &*m));
-        /// A shared secret of given coins.
-        encapsulate_deterministic(*mut u8, *mut u8, Bytes, usize, Bytes)
-            = (&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], m: &[u8; 32])
-            => (self.keys.sized_mut(OUTPUT, c), shared.as_mut_ptr(), ek.as_ptr(), ek.len(), m.as_ptr());
-        /// Checks a private key in the standard's form.
-        check_dk(Bytes, usize) = (&self, dk: &[u8]) => (dk.as_ptr(), dk.len());
+        /// A shared secret.
+        encapsulate(*mut u8, *mut u8, Bytes, usize, *const Randomness)
+            = (&self, c: &mut [u8], shared: &mut [u8; 32], ek: &[u8], randomness: &Randomness)
+            => (self.keys.sized_mut(OUTPUT, c), shared.as_mut_ptr(), ek.as_ptr(), ek.len(), randomness);
+        /// Checks a private key in the standard's form, which has no schedule.
+        check_dk[""](Bytes, usize) = (&self, dk: &[u8]) => (dk.as_ptr(), dk.len());
         /// The shared secret in a ciphertext, by such a key.
         decapsulate(*mut u8, Bytes, usize, Bytes, usize)
             = (&self, shared: &mut [u8; 32], c: &[u8], dk: &[u8])
@@ -198,9 +238,6 @@ tables! {
 
 /// The context of every signature.
 const CONTEXT: &[u8] = b"gate";
-
-/// A digest of HashML-DSA, behind the number of its function.
-type Prehashed<'a> = (c_int, &'a [u8]);
 
 tables! {
     /// The calls of ML-DSA for one set in one schedule.
@@ -212,55 +249,24 @@ tables! {
         ("ML-DSA-87", "mldsa87", [2592, 4896, 4627, 32])
     ],
     {
-        /// Signs, with the caller's randomness.
-        key_sign_with(*const Key, *mut u8, Bytes, usize, Bytes, usize, Fill, *mut c_void)
-            = (&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8])
-            => (key, self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), give, given(&mut &*rnd));
         /// Signs.
-        key_sign_with_rnd(*const Key, *mut u8, Bytes, usize, Bytes, usize, Bytes)
-            = (&self, key: &Key, signature: &mut [u8], message: &[u8], rnd: &[u8; 32])
-            => (key, self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), rnd.as_ptr());
-        /// Signs μ.
-        key_sign_mu_with_rnd(*const Key, *mut u8, Bytes, Bytes)
-            = (&self, key: &Key, signature: &mut [u8], mu: &[u8; 64], rnd: &[u8; 32])
-            => (key, self.keys.sized_mut(OUTPUT, signature), mu.as_ptr(), rnd.as_ptr());
-        /// Signs a digest.
-        key_sign_prehashed_with_rnd(*const Key, *mut u8, c_int, Bytes, usize, Bytes, usize, Bytes)
-            = (&self, key: &Key, signature: &mut [u8], digest: Prehashed<'_>, rnd: &[u8; 32])
-            => (key, self.keys.sized_mut(OUTPUT, signature), digest.0, digest.1.as_ptr(), digest.1.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), rnd.as_ptr());
+        key_sign(*const Key, *mut u8, *const Message, *const Randomness)
+            = (&self, key: &Key, signature: &mut [u8], message: &Message, randomness: &Randomness)
+            => (key, self.keys.sized_mut(OUTPUT, signature), message, randomness);
         /// Verifies.
-        verify(Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize)
-            = (&self, signature: &[u8], message: &[u8], vk: &[u8])
-            => (signature.as_ptr(), signature.len(), message.as_ptr(), message.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), vk.as_ptr(), vk.len());
-        /// Verifies a signature over a digest.
-        verify_prehashed(Bytes, usize, c_int, Bytes, usize, Bytes, usize, Bytes, usize)
-            = (&self, signature: &[u8], digest: Prehashed<'_>, vk: &[u8])
-            => (signature.as_ptr(), signature.len(), digest.0, digest.1.as_ptr(), digest.1.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), vk.as_ptr(), vk.len());
-        /// Begins μ.
-        mu_init(*mut Hash, Bytes, usize, Bytes, usize)
+        verify(Bytes, usize, *const Message, Bytes, usize)
+            = (&self, signature: &[u8], message: &Message, vk: &[u8])
+            => (signature.as_ptr(), signature.len(), message, vk.as_ptr(), vk.len());
+        /// Begins μ, which has no schedule.
+        mu_init[""](*mut Hash, Bytes, usize, Bytes, usize)
             = (&self, hash: &mut Hash, vk: &[u8])
             => (hash, vk.as_ptr(), vk.len(), CONTEXT.as_ptr(), CONTEXT.len());
         /// Checks a private key in the standard's form.
         check_sk(Bytes, usize) = (&self, sk: &[u8]) => (sk.as_ptr(), sk.len());
         /// Signs with such a key.
-        sign_with_rnd(*mut u8, Bytes, usize, Bytes, usize, Bytes, usize, Bytes)
-            = (&self, signature: &mut [u8], message: &[u8], sk: &[u8], rnd: &[u8; 32])
-            => (self.keys.sized_mut(OUTPUT, signature), message.as_ptr(), message.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), sk.as_ptr(), sk.len(), rnd.as_ptr());
-        /// Signs μ with such a key.
-        sign_mu_with_rnd(*mut u8, Bytes, Bytes, usize, Bytes)
-            = (&self, signature: &mut [u8], mu: &[u8; 64], sk: &[u8], rnd: &[u8; 32])
-            => (self.keys.sized_mut(OUTPUT, signature), mu.as_ptr(), sk.as_ptr(), sk.len(), rnd.as_ptr());
-        /// Signs a digest with such a key.
-        sign_prehashed_with_rnd(*mut u8, c_int, Bytes, usize, Bytes, usize, Bytes, usize, Bytes)
-            = (&self, signature: &mut [u8], digest: Prehashed<'_>, sk: &[u8], rnd: &[u8; 32])
-            => (self.keys.sized_mut(OUTPUT, signature), digest.0, digest.1.as_ptr(), digest.1.len(),
-                CONTEXT.as_ptr(), CONTEXT.len(), sk.as_ptr(), sk.len(), rnd.as_ptr());
+        sign(*mut u8, *const Message, Bytes, usize, *const Randomness)
+            = (&self, signature: &mut [u8], message: &Message, sk: &[u8], randomness: &Randomness)
+            => (self.keys.sized_mut(OUTPUT, signature), message, sk.as_ptr(), sk.len(), randomness);
     }
 }
 

@@ -116,7 +116,9 @@ pub use sets::{MlDsa44, MlDsa65, MlDsa87};
 #[cfg(feature = "alloc")]
 pub use verify_many::verify_many;
 
-pub use crate::prehash::{ContextTooLong, Digest, DigestLength, PreHash, PreHasher, UnknownPreHash};
+pub use crate::prehash::{
+    ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,
+};
 
 /// The kernel table that would run.
 #[must_use]

@@ -7,7 +7,7 @@ use sha2::Digest as _;
 
 use crate::sha3;
 
-/// M′: a message, or a digest of it, with its context.
+/// M′: a message, or a digest of it, with its context; or its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MPrime<'a> {
     context: &'a [u8],
@@ -17,7 +17,8 @@ pub(crate) struct MPrime<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Content<'a> {
     Message(&'a [u8]),
-    Digest(&'a Digest),
+    Digest(DigestRef<'a>),
+    Bytes(&'a [u8]),
 }
 
 impl<'a> MPrime<'a> {
@@ -32,20 +33,29 @@ impl<'a> MPrime<'a> {
     }
 
     /// M′ of a digest: FIPS 204, Algorithm 4 (HashML-DSA.Sign), line 23.
-    pub(crate) fn prehashed(digest: &'a Digest, context: &'a [u8]) -> Result<Self, ContextTooLong> {
+    pub(crate) fn prehashed(digest: DigestRef<'a>, context: &'a [u8]) -> Result<Self, ContextTooLong> {
         check_context(context).map(|()| Self { context, content: Content::Digest(digest) })
     }
 
-    /// Calls `take` with the pieces of `prefix` ‖ M′.
+    /// M′ as it is.
+    pub(crate) const fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self { context: &[], content: Content::Bytes(bytes) }
+    }
+
+    /// Calls `take` with the pieces of `prefix` ‖ M′. In one place, so that a caller's hash is inlined once.
     pub(crate) fn pieces(&self, prefix: &[u8], take: impl FnOnce(&[&[u8]])) {
         let Self { context, content } = self;
-        match content {
-            Content::Message(message) => take(&[prefix, &[0, context.len() as u8], context, message]),
+        let (pure, prehashed) = ([0, context.len() as u8], [1, context.len() as u8]);
+        let oid;
+        let (head, oid, rest): (&[u8], &[u8], &[u8]) = match content {
+            Content::Message(message) => (&pure, &[], message),
             Content::Digest(digest) => {
-                let oid = digest.function.oid();
-                take(&[prefix, &[1, context.len() as u8], context, &oid, digest.as_bytes()]);
+                oid = digest.function.oid();
+                (&prehashed, &oid, digest.bytes)
             }
-        }
+            Content::Bytes(bytes) => (&[], &[], bytes),
+        };
+        take(&[prefix, head, context, oid, rest]);
     }
 }
 
@@ -69,7 +79,7 @@ impl core::error::Error for ContextTooLong {}
 /// the digest is taken.
 macro_rules! functions {
     ($($function:ident: $state:ty, $doc:literal, $name:literal, $length:literal, arc $arc:literal, $take:ident;)*) => {
-        /// The hash functions that FIPS 204 and FIPS 205 approve for pre-hashing.
+        /// The hash functions that FIPS 204 and FIPS 205 approve for pre-hashing. Each has the last number of its object identifier.
         ///
         /// ```
         /// use gambeson::mldsa::PreHash;
@@ -82,7 +92,7 @@ macro_rules! functions {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum PreHash {$(
             #[doc = $doc]
-            $function,
+            $function = $arc,
         )*}
 
         #[derive(Clone, Debug)]
@@ -101,13 +111,14 @@ macro_rules! functions {
             /// The length of the digest in bytes.
             #[must_use]
             pub const fn digest_len(self) -> usize {
-                match self {$(Self::$function => $length,)*}
+                // A byte each in the table that the compiler makes of it.
+                let length: u8 = match self {$(Self::$function => $length,)*};
+                length as usize
             }
 
             /// The object identifier in DER: 2.16.840.1.101.3.4.2 and the function's own arc.
             const fn oid(self) -> [u8; 11] {
-                let arc = match self {$(Self::$function => $arc,)*};
-                [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, arc]
+                [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, self as u8]
             }
 
             /// Starts a digest of a message in pieces.
@@ -222,9 +233,7 @@ impl Digest {
     ///
     /// [`DigestLength`] if it has not exactly the function's length.
     pub fn from_bytes(function: PreHash, digest: &[u8]) -> Result<Self, DigestLength> {
-        if digest.len() != function.digest_len() {
-            return Err(DigestLength { expected: function.digest_len(), actual: digest.len() });
-        }
+        let digest = DigestRef::from_bytes(function, digest)?.bytes;
         let mut bytes = [0; 64];
         bytes[..digest.len()].copy_from_slice(digest);
         Ok(Self { function, bytes })
@@ -240,6 +249,33 @@ impl Digest {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.function.digest_len()]
+    }
+}
+
+/// A digest where its bytes are, and the function that made it: what [`Message::prehashed`](crate::mldsa::Message::prehashed) takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DigestRef<'a> {
+    function: PreHash,
+    bytes: &'a [u8],
+}
+
+impl<'a> DigestRef<'a> {
+    /// A digest that was computed elsewhere with `function`.
+    ///
+    /// # Errors
+    ///
+    /// [`DigestLength`] if it has not exactly the function's length.
+    pub const fn from_bytes(function: PreHash, digest: &'a [u8]) -> Result<Self, DigestLength> {
+        if digest.len() != function.digest_len() {
+            return Err(DigestLength { expected: function.digest_len(), actual: digest.len() });
+        }
+        Ok(Self { function, bytes: digest })
+    }
+}
+
+impl<'a> From<&'a Digest> for DigestRef<'a> {
+    fn from(digest: &'a Digest) -> Self {
+        Self { function: digest.function, bytes: digest.as_bytes() }
     }
 }
 

@@ -26,7 +26,9 @@ mod message;
 mod params;
 mod trees;
 
-pub use crate::prehash::{ContextTooLong, Digest, PreHash, PreHasher, UnknownPreHash};
+pub use crate::prehash::{
+    ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,
+};
 pub use keys::{InvalidSignature, LengthError, SigningKey, SigningKeyError, VerifyingKey};
 pub use message::Message;
 pub use params::ParameterSet;

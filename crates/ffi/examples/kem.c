@@ -13,15 +13,15 @@ static int stop(const char *what, gambeson_error error)
 
 int main(void)
 {
-    // The receiver makes a key. To store it, take its 64-byte seed: gambeson_mlkem768_key_seed.
+    // The receiver makes a key; NULL is the system's randomness. To store it, take its 64-byte seed: gambeson_mlkem768_key_seed.
     gambeson_mlkem768_key key;
     uint8_t ek[GAMBESON_MLKEM768_EK_BYTES];
-    gambeson_error error = gambeson_mlkem768_key_generate(&key, ek);
+    gambeson_error error = gambeson_mlkem768_key_generate(&key, ek, NULL);
     if (error) return stop("key generation", error);
 
     // The sender has received ek, which may be anything: a wrong one is refused.
     uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES], senders[GAMBESON_MLKEM_SHARED_BYTES];
-    error = gambeson_mlkem768_encapsulate(ciphertext, senders, ek, sizeof ek);
+    error = gambeson_mlkem768_encapsulate(ciphertext, senders, ek, sizeof ek, NULL);
     if (error) return stop("encapsulation", error);
 
     // The receiver has received the ciphertext. One that was tampered with gives another secret, and no error.

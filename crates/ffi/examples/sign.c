@@ -27,14 +27,15 @@ int main(int argc, char **argv)
     // To store the key, take its 32-byte seed: gambeson_mldsa65_key_seed.
     gambeson_mldsa65_key key;
     uint8_t vk[GAMBESON_MLDSA65_VK_BYTES], signature[GAMBESON_MLDSA65_SIGNATURE_BYTES], mu[GAMBESON_MLDSA_MU_BYTES];
-    gambeson_error error = gambeson_mldsa65_key_generate(&key, vk);
+    gambeson_error error = gambeson_mldsa65_key_generate(&key, vk, NULL);
     if (!error) error = represent(mu, vk, sizeof vk, file);
-    if (!error) error = gambeson_mldsa65_key_sign_mu(&key, signature, mu);
+    gambeson_message message = gambeson_message_mu(mu);
+    if (!error) error = gambeson_mldsa65_key_sign(&key, signature, &message, NULL);
     gambeson_wipe(&key, sizeof key);
 
     // Who verifies has the public key, the signature and the file.
     if (!error) error = represent(mu, vk, sizeof vk, file);
-    if (!error) error = gambeson_mldsa65_verify_mu(signature, sizeof signature, mu, vk, sizeof vk);
+    if (!error) error = gambeson_mldsa65_verify(signature, sizeof signature, &message, vk, sizeof vk);
     if (error) return fprintf(stderr, "%s: %s\n", argv[1], gambeson_strerror(error)), 1;
     if (ferror(file)) return perror(argv[1]), 1;
     fclose(file);

@@ -9,7 +9,7 @@
 //
 // - Buffers are the caller's, and none is kept. An array in brackets has that many bytes. What comes from elsewhere has a length
 //   beside it, and another than the set's is refused. Outputs need not be initialised, and are not to be used after an error.
-//   Bytes and keys may lie at any address; an object whose name ends in _ctx is aligned to 8 bytes, as the compiler does it.
+//   Bytes and keys may lie at any address; an object whose name ends in _ctx or _workspace is aligned to 8 bytes, as the compiler does it.
 //   Until the call returns, outputs may hold secrets, public ones too (ek, vk, ciphertext, signature): not for memory that others read.
 // - A null pointer is refused; so are buffers that overlap where one is written. A pointer that names fewer bytes than said is
 //   the caller's mistake, which nobody can see.
@@ -31,9 +31,10 @@
 //   where the processor has wide vectors; _small_ does not. At most 47, 68 and 104 kB for the three sets, until the call returns. Heap that the
 //   system refuses ends the program.
 //
-// Names end in _generate, _encapsulate, _sign, _keypair where the operating system gives the randomness (on bare metal:
-// gambeson_port_entropy), in _with where the caller's function does, and in _from_seed, _deterministic, _with_rnd where the
-// caller brings it.
+// What is signed or verified is a gambeson_message, and randomness is a gambeson_randomness: structures that the caller fills, by the functions
+// at the end of this header, by designated initialisers, or member by member after zeroing them. Where a call takes a gambeson_randomness, a null
+// pointer is the default: the operating system's randomness, or gambeson_port_entropy on bare metal; signing by it is hedged. A structure is read
+// before the call does anything, and is subject to the same rules as a buffer; it is aligned as the compiler does it.
 
 #ifndef GAMBESON_H
 #define GAMBESON_H
@@ -63,6 +64,24 @@
 
 // The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 #define GAMBESON_OK 0
+
+// The message itself, in a context: ML-DSA.
+#define GAMBESON_MESSAGE_PURE 0
+
+// A digest of the message, in a context: HashML-DSA, whose signatures are not those of the message itself.
+#define GAMBESON_MESSAGE_PREHASHED 1
+
+// The message representative μ, 64 bytes, of a message in pieces (_mu_init): the signature is the message's. It takes no context, which is in μ.
+#define GAMBESON_MESSAGE_MU 2
+
+// The system's randomness: the operating system's, or gambeson_port_entropy on bare metal. It takes no other member.
+#define GAMBESON_RANDOMNESS_SYSTEM 0
+
+// The randomness of `fill`, which is called once, with `ctx`, for as many bytes as the call takes.
+#define GAMBESON_RANDOMNESS_CALLBACK 1
+
+// `bytes` themselves, whose `len` is as many as the call takes: a stored seed, coins, `rnd`.
+#define GAMBESON_RANDOMNESS_BYTES 2
 
 // The seed d ‖ z of an ML-KEM key, for every set: what to store.
 #define GAMBESON_MLKEM_SEED_BYTES 64
@@ -235,14 +254,16 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_CONTEXT = -6,
     // The source of randomness failed: no key was made, nothing was encapsulated or signed.
     GAMBESON_ERROR_RANDOM = -7,
-    // The hash was not started, or has ended; or an object is not aligned.
+    // The hash was not started, or has ended; or an object or a descriptor is not aligned.
     GAMBESON_ERROR_STATE = -8,
     // The function is not `Keccak-f[1600]`.
     GAMBESON_ERROR_KECCAK = -9,
     // A mistake in this library: please report it.
     GAMBESON_ERROR_INTERNAL = -10,
     // No hash function of HashML-DSA has this number.
-    GAMBESON_ERROR_PREHASH = -11
+    GAMBESON_ERROR_PREHASH = -11,
+    // A descriptor is of no known kind, or has a member set that its kind does not take.
+    GAMBESON_ERROR_DESCRIPTOR = -12
 } gambeson_error;
 
 // The hash functions of HashML-DSA (FIPS 204, §5.4.1), by the last number of their object identifiers: the others are
@@ -284,149 +305,137 @@ typedef struct gambeson_keccak {
     void *ctx;
 } gambeson_keccak;
 
-// μ of a message in pieces, for `_sign_mu` and `_verify_mu`.
+// μ of a message in pieces, for GAMBESON_MESSAGE_MU.
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_mldsa_mu_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_mldsa_mu_ctx;
 
-// A private key of ML-DSA-44 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A private key of ML-DSA-44 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mldsa44_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mldsa44_key;
 
-// A caller's source of randomness: writes `len` bytes to `out`, and returns 0; any other number says that it failed. `ctx` is what was
-// given beside it. It must return, without `longjmp` or exception.
-typedef int (*gambeson_fill)(void *ctx, uint8_t *out, size_t len);
-
-// A private key of ML-DSA-65 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A private key of ML-DSA-65 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mldsa65_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mldsa65_key;
 
-// A private key of ML-DSA-87 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A private key of ML-DSA-87 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mldsa87_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mldsa87_key;
 
-// A private key of ML-DSA-44 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mldsa44_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mldsa44_key;
+// A caller's source of randomness: writes `len` bytes to `out`, and returns 0; any other number says that it failed. `ctx` is the member of
+// the descriptor. It must return, without `longjmp` or exception.
+typedef int (*gambeson_fill)(void *ctx, uint8_t *out, size_t len);
 
-// A private key of ML-DSA-65 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mldsa65_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mldsa65_key;
+// The randomness of a call. A null pointer to one is the system's randomness.
+//
+// One of zeros is the system's, too. A member that the kind does not take must be zero: a call refuses bytes without their kind, rather than
+// draw others.
+typedef struct gambeson_randomness {
+    // One of GAMBESON_RANDOMNESS_….
+    int kind;
+    // CALLBACK: the function.
+    gambeson_fill fill;
+    // CALLBACK: the first argument of the function.
+    void *ctx;
+    // BYTES: the bytes. Secret, unless `rnd` is 32 zeros.
+    const uint8_t *bytes;
+    // BYTES: their number.
+    size_t len;
+} gambeson_randomness;
 
-// A private key of ML-DSA-87 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mldsa87_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mldsa87_key;
+// What is signed or verified.
+//
+// One of zeros with `data` and `len` is the message itself without a context. A member that the kind does not take must be zero: a call refuses
+// it rather than to ignore it.
+typedef struct gambeson_message {
+    // One of GAMBESON_MESSAGE_….
+    int kind;
+    // PREHASHED: the function that made the digest, one of gambeson_prehash.
+    int prehash;
+    // The message, the digest or μ. Null will do for an empty message.
+    const uint8_t *data;
+    // Its length; that of the hash function for a digest, 64 for μ.
+    size_t len;
+    // PURE and PREHASHED: the context string. Null will do for none.
+    const uint8_t *context;
+    // Its length, at most 255.
+    size_t context_len;
+} gambeson_message;
 
-// Memory in which calls of ML-DSA-44 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-DSA-44 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mldsa44_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[376];
 } gambeson_small_mldsa44_workspace;
 
-// Memory in which calls of ML-DSA-65 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-DSA-65 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mldsa65_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[457];
 } gambeson_small_mldsa65_workspace;
 
-// Memory in which calls of ML-DSA-87 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-DSA-87 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mldsa87_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[489];
 } gambeson_small_mldsa87_workspace;
 
-// A decapsulation key of ML-KEM-512 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A decapsulation key of ML-KEM-512 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mlkem512_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mlkem512_key;
 
-// A decapsulation key of ML-KEM-768 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A decapsulation key of ML-KEM-768 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mlkem768_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mlkem768_key;
 
-// A decapsulation key of ML-KEM-1024 in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
+// A decapsulation key of ML-KEM-1024 in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the
+// rest again. Secret: to be wiped. It may be copied.
 typedef struct gambeson_mlkem1024_key {
-    // Nobody else's.
+    // The library's.
     uint8_t opaque[96];
 } gambeson_mlkem1024_key;
 
-// A decapsulation key of ML-KEM-512 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mlkem512_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mlkem512_key;
-
-// A decapsulation key of ML-KEM-768 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mlkem768_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mlkem768_key;
-
-// A decapsulation key of ML-KEM-1024 in the least memory in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;
-// may be copied; to be wiped.
-typedef struct gambeson_small_mlkem1024_key {
-    // Nobody else's.
-    uint8_t opaque[96];
-} gambeson_small_mlkem1024_key;
-
-// Memory in which calls of ML-KEM-512 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-KEM-512 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mlkem512_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[230];
 } gambeson_small_mlkem512_workspace;
 
-// Memory in which calls of ML-KEM-768 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-KEM-768 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mlkem768_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[230];
 } gambeson_small_mlkem768_workspace;
 
-// Memory in which calls of ML-KEM-1024 in the least memory work that end in `_in`, instead of on the stack. It need not be initialised, and is
-// wiped before they return.
+// Memory for the calls of ML-KEM-1024 in the least memory that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.
 typedef struct gambeson_small_mlkem1024_workspace {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[230];
 } gambeson_small_mlkem1024_workspace;
 
-// A digest of a message in pieces, for `_sign_prehashed` and `_verify_prehashed`.
+// A digest of a message in pieces, for GAMBESON_MESSAGE_PREHASHED.
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_prehash_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[31];
 } gambeson_prehash_ctx;
 
@@ -434,7 +443,7 @@ typedef struct gambeson_prehash_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_sha3_224_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_sha3_224_ctx;
 
@@ -442,7 +451,7 @@ typedef struct gambeson_sha3_224_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_sha3_256_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_sha3_256_ctx;
 
@@ -450,7 +459,7 @@ typedef struct gambeson_sha3_256_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_sha3_384_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_sha3_384_ctx;
 
@@ -458,7 +467,7 @@ typedef struct gambeson_sha3_384_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_sha3_512_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_sha3_512_ctx;
 
@@ -466,7 +475,7 @@ typedef struct gambeson_sha3_512_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_shake128_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_shake128_ctx;
 
@@ -474,7 +483,7 @@ typedef struct gambeson_shake128_ctx {
 //
 // It may be copied, to go on from there twice; gambeson_wipe ends it early.
 typedef struct gambeson_shake256_ctx {
-    // Nobody else's.
+    // The library's.
     uint64_t opaque[27];
 } gambeson_shake256_ctx;
 
@@ -506,41 +515,13 @@ enum gambeson_error gambeson_mldsa_mu_update(struct gambeson_mldsa_mu_ctx *hash,
                                              const uint8_t *data,
                                              size_t len);
 
-// μ of what was given; `hash` is wiped. Errors: NULL, OVERLAP, STATE.
+// Ends the hash, gives μ, and wipes `hash`. Errors: NULL, OVERLAP, STATE.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa_mu_final(struct gambeson_mldsa_mu_ctx *hash,
                                             uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_generate(struct gambeson_mldsa44_key *key,
-                                                  uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_generate_with(struct gambeson_mldsa44_key *key,
-                                                       uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                       gambeson_fill fill,
-                                                       void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_from_seed(struct gambeson_mldsa44_key *key,
-                                                   uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                   const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
+// Copies out the seed of a key: 32 secret bytes to store.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -548,171 +529,9 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa44_key_seed(const struct gambeson_mldsa44_key *key,
                                               uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
 
-// The public half of a key, made again.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_public(const struct gambeson_mldsa44_key *key,
-                                                uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
-
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
-//
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign(const struct gambeson_mldsa44_key *key,
-                                              uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                              const uint8_t *message,
-                                              size_t message_len,
-                                              const uint8_t *context,
-                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_with(const struct gambeson_mldsa44_key *key,
-                                                   uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_with_rnd(const struct gambeson_mldsa44_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                       const uint8_t *message,
-                                                       size_t message_len,
-                                                       const uint8_t *context,
-                                                       size_t context_len,
-                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_mu(const struct gambeson_mldsa44_key *key,
-                                                 uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_mu_with(const struct gambeson_mldsa44_key *key,
-                                                      uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      gambeson_fill fill,
-                                                      void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_mu_with_rnd(const struct gambeson_mldsa44_key *key,
-                                                          uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                          const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_prehashed(const struct gambeson_mldsa44_key *key,
-                                                        uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                        int prehash,
-                                                        const uint8_t *digest,
-                                                        size_t digest_len,
-                                                        const uint8_t *context,
-                                                        size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_prehashed_with(const struct gambeson_mldsa44_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_key_sign_prehashed_with_rnd(const struct gambeson_mldsa44_key *key,
-                                                                 uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                 int prehash,
-                                                                 const uint8_t *digest,
-                                                                 size_t digest_len,
-                                                                 const uint8_t *context,
-                                                                 size_t context_len,
-                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_verify(const uint8_t *signature,
-                                            size_t signature_len,
-                                            const uint8_t *message,
-                                            size_t message_len,
-                                            const uint8_t *context,
-                                            size_t context_len,
-                                            const uint8_t *vk,
-                                            size_t vk_len);
-
-// Verifies a signature over the message that `_mu_final` made μ of.
-//
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_verify_mu(const uint8_t *signature,
-                                               size_t signature_len,
-                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                               const uint8_t *vk,
-                                               size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_verify_prehashed(const uint8_t *signature,
-                                                      size_t signature_len,
-                                                      int prehash,
-                                                      const uint8_t *digest,
-                                                      size_t digest_len,
-                                                      const uint8_t *context,
-                                                      size_t context_len,
-                                                      const uint8_t *vk,
-                                                      size_t vk_len);
-
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx *hash,
@@ -721,35 +540,7 @@ enum gambeson_error gambeson_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx *hash,
                                              const uint8_t *context,
                                              size_t context_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_generate(struct gambeson_mldsa65_key *key,
-                                                  uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_generate_with(struct gambeson_mldsa65_key *key,
-                                                       uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                       gambeson_fill fill,
-                                                       void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_from_seed(struct gambeson_mldsa65_key *key,
-                                                   uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                   const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
+// Copies out the seed of a key: 32 secret bytes to store.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -757,171 +548,9 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa65_key_seed(const struct gambeson_mldsa65_key *key,
                                               uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
 
-// The public half of a key, made again.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_public(const struct gambeson_mldsa65_key *key,
-                                                uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
-
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
-//
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign(const struct gambeson_mldsa65_key *key,
-                                              uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                              const uint8_t *message,
-                                              size_t message_len,
-                                              const uint8_t *context,
-                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_with(const struct gambeson_mldsa65_key *key,
-                                                   uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_with_rnd(const struct gambeson_mldsa65_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                       const uint8_t *message,
-                                                       size_t message_len,
-                                                       const uint8_t *context,
-                                                       size_t context_len,
-                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_mu(const struct gambeson_mldsa65_key *key,
-                                                 uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_mu_with(const struct gambeson_mldsa65_key *key,
-                                                      uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      gambeson_fill fill,
-                                                      void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_mu_with_rnd(const struct gambeson_mldsa65_key *key,
-                                                          uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                          const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_prehashed(const struct gambeson_mldsa65_key *key,
-                                                        uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                        int prehash,
-                                                        const uint8_t *digest,
-                                                        size_t digest_len,
-                                                        const uint8_t *context,
-                                                        size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_prehashed_with(const struct gambeson_mldsa65_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_key_sign_prehashed_with_rnd(const struct gambeson_mldsa65_key *key,
-                                                                 uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                 int prehash,
-                                                                 const uint8_t *digest,
-                                                                 size_t digest_len,
-                                                                 const uint8_t *context,
-                                                                 size_t context_len,
-                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_verify(const uint8_t *signature,
-                                            size_t signature_len,
-                                            const uint8_t *message,
-                                            size_t message_len,
-                                            const uint8_t *context,
-                                            size_t context_len,
-                                            const uint8_t *vk,
-                                            size_t vk_len);
-
-// Verifies a signature over the message that `_mu_final` made μ of.
-//
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_verify_mu(const uint8_t *signature,
-                                               size_t signature_len,
-                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                               const uint8_t *vk,
-                                               size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_verify_prehashed(const uint8_t *signature,
-                                                      size_t signature_len,
-                                                      int prehash,
-                                                      const uint8_t *digest,
-                                                      size_t digest_len,
-                                                      const uint8_t *context,
-                                                      size_t context_len,
-                                                      const uint8_t *vk,
-                                                      size_t vk_len);
-
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx *hash,
@@ -930,35 +559,7 @@ enum gambeson_error gambeson_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx *hash,
                                              const uint8_t *context,
                                              size_t context_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_generate(struct gambeson_mldsa87_key *key,
-                                                  uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_generate_with(struct gambeson_mldsa87_key *key,
-                                                       uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                       gambeson_fill fill,
-                                                       void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_from_seed(struct gambeson_mldsa87_key *key,
-                                                   uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                   const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
+// Copies out the seed of a key: 32 secret bytes to store.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -966,171 +567,9 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_key_seed(const struct gambeson_mldsa87_key *key,
                                               uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
 
-// The public half of a key, made again.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_public(const struct gambeson_mldsa87_key *key,
-                                                uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
-
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
-//
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign(const struct gambeson_mldsa87_key *key,
-                                              uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                              const uint8_t *message,
-                                              size_t message_len,
-                                              const uint8_t *context,
-                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_with(const struct gambeson_mldsa87_key *key,
-                                                   uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_with_rnd(const struct gambeson_mldsa87_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                       const uint8_t *message,
-                                                       size_t message_len,
-                                                       const uint8_t *context,
-                                                       size_t context_len,
-                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_mu(const struct gambeson_mldsa87_key *key,
-                                                 uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                 const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_mu_with(const struct gambeson_mldsa87_key *key,
-                                                      uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      gambeson_fill fill,
-                                                      void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_mu_with_rnd(const struct gambeson_mldsa87_key *key,
-                                                          uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                          const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                          const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_prehashed(const struct gambeson_mldsa87_key *key,
-                                                        uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                        int prehash,
-                                                        const uint8_t *digest,
-                                                        size_t digest_len,
-                                                        const uint8_t *context,
-                                                        size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_prehashed_with(const struct gambeson_mldsa87_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_key_sign_prehashed_with_rnd(const struct gambeson_mldsa87_key *key,
-                                                                 uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                 int prehash,
-                                                                 const uint8_t *digest,
-                                                                 size_t digest_len,
-                                                                 const uint8_t *context,
-                                                                 size_t context_len,
-                                                                 const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_verify(const uint8_t *signature,
-                                            size_t signature_len,
-                                            const uint8_t *message,
-                                            size_t message_len,
-                                            const uint8_t *context,
-                                            size_t context_len,
-                                            const uint8_t *vk,
-                                            size_t vk_len);
-
-// Verifies a signature over the message that `_mu_final` made μ of.
-//
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_verify_mu(const uint8_t *signature,
-                                               size_t signature_len,
-                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                               const uint8_t *vk,
-                                               size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_verify_prehashed(const uint8_t *signature,
-                                                      size_t signature_len,
-                                                      int prehash,
-                                                      const uint8_t *digest,
-                                                      size_t digest_len,
-                                                      const uint8_t *context,
-                                                      size_t context_len,
-                                                      const uint8_t *vk,
-                                                      size_t vk_len);
-
 // Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
+// Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_mu_init(struct gambeson_mldsa_mu_ctx *hash,
@@ -1139,88 +578,166 @@ enum gambeson_error gambeson_mldsa87_mu_init(struct gambeson_mldsa_mu_ctx *hash,
                                              const uint8_t *context,
                                              size_t context_len);
 
-// New keys in the forms of FIPS 204, with the operating system's randomness.
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_generate(struct gambeson_mldsa44_key *key,
+                                                  uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                  const struct gambeson_randomness *randomness);
+
+// Makes the public half of a key again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_public(const struct gambeson_mldsa44_key *key,
+                                                uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
+
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_key_sign(const struct gambeson_mldsa44_key *key,
+                                              uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                              const struct gambeson_message *message,
+                                              const struct gambeson_randomness *randomness);
+
+// Verifies a signature.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa44_verify(const uint8_t *signature,
+                                            size_t signature_len,
+                                            const struct gambeson_message *message,
+                                            const uint8_t *vk,
+                                            size_t vk_len);
+
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_generate(struct gambeson_mldsa65_key *key,
+                                                  uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                  const struct gambeson_randomness *randomness);
+
+// Makes the public half of a key again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_public(const struct gambeson_mldsa65_key *key,
+                                                uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
+
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_key_sign(const struct gambeson_mldsa65_key *key,
+                                              uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                              const struct gambeson_message *message,
+                                              const struct gambeson_randomness *randomness);
+
+// Verifies a signature.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa65_verify(const uint8_t *signature,
+                                            size_t signature_len,
+                                            const struct gambeson_message *message,
+                                            const uint8_t *vk,
+                                            size_t vk_len);
+
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_generate(struct gambeson_mldsa87_key *key,
+                                                  uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                  const struct gambeson_randomness *randomness);
+
+// Makes the public half of a key again.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_public(const struct gambeson_mldsa87_key *key,
+                                                uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
+
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
+//
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_key_sign(const struct gambeson_mldsa87_key *key,
+                                              uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                              const struct gambeson_message *message,
+                                              const struct gambeson_randomness *randomness);
+
+// Verifies a signature.
+//
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mldsa87_verify(const uint8_t *signature,
+                                            size_t signature_len,
+                                            const struct gambeson_message *message,
+                                            const uint8_t *vk,
+                                            size_t vk_len);
+
+// Makes both keys in the forms of FIPS 204, of 32 bytes of randomness, the seed ξ.
+//
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa44_keypair(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                             uint8_t sk[GAMBESON_MLDSA44_SK_BYTES]);
+                                             uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
+                                             const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Makes both keys in the forms of FIPS 204, of 32 bytes of randomness, the seed ξ.
 //
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_keypair_with(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                  uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The keys of a seed ξ in the forms of FIPS 204.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                       uint8_t sk[GAMBESON_MLDSA44_SK_BYTES],
-                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// New keys in the forms of FIPS 204, with the operating system's randomness.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa65_keypair(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                             uint8_t sk[GAMBESON_MLDSA65_SK_BYTES]);
+                                             uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
+                                             const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Makes both keys in the forms of FIPS 204, of 32 bytes of randomness, the seed ξ.
 //
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_keypair_with(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                  uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The keys of a seed ξ in the forms of FIPS 204.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                       uint8_t sk[GAMBESON_MLDSA65_SK_BYTES],
-                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// New keys in the forms of FIPS 204, with the operating system's randomness.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_keypair(uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                             uint8_t sk[GAMBESON_MLDSA87_SK_BYTES]);
+                                             uint8_t sk[GAMBESON_MLDSA87_SK_BYTES],
+                                             const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_keypair_with(uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                  uint8_t sk[GAMBESON_MLDSA87_SK_BYTES],
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The keys of a seed ξ in the forms of FIPS 204.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_keypair_from_seed(uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                       uint8_t sk[GAMBESON_MLDSA87_SK_BYTES],
-                                                       const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+// Checks that the bytes are a private key whose parts belong together. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_HOSTED
@@ -1228,127 +745,18 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa44_check_sk(const uint8_t *sk,
                                               size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                          const uint8_t *message,
-                                          size_t message_len,
-                                          const uint8_t *context,
-                                          size_t context_len,
+                                          const struct gambeson_message *message,
                                           const uint8_t *sk,
-                                          size_t sk_len);
+                                          size_t sk_len,
+                                          const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                               const uint8_t *message,
-                                               size_t message_len,
-                                               const uint8_t *context,
-                                               size_t context_len,
-                                               const uint8_t *sk,
-                                               size_t sk_len,
-                                               gambeson_fill fill,
-                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   const uint8_t *sk,
-                                                   size_t sk_len,
-                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_mu(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                             const uint8_t *sk,
-                                             size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_mu_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                  const uint8_t *sk,
-                                                  size_t sk_len,
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      const uint8_t *sk,
-                                                      size_t sk_len,
-                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_prehashed(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                    int prehash,
-                                                    const uint8_t *digest,
-                                                    size_t digest_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len,
-                                                    const uint8_t *sk,
-                                                    size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                         int prehash,
-                                                         const uint8_t *digest,
-                                                         size_t digest_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa44_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t *sk,
-                                                             size_t sk_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+// Checks that the bytes are a private key whose parts belong together. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_HOSTED
@@ -1356,127 +764,18 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa65_check_sk(const uint8_t *sk,
                                               size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                          const uint8_t *message,
-                                          size_t message_len,
-                                          const uint8_t *context,
-                                          size_t context_len,
+                                          const struct gambeson_message *message,
                                           const uint8_t *sk,
-                                          size_t sk_len);
+                                          size_t sk_len,
+                                          const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                               const uint8_t *message,
-                                               size_t message_len,
-                                               const uint8_t *context,
-                                               size_t context_len,
-                                               const uint8_t *sk,
-                                               size_t sk_len,
-                                               gambeson_fill fill,
-                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   const uint8_t *sk,
-                                                   size_t sk_len,
-                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_mu(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                             const uint8_t *sk,
-                                             size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_mu_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                  const uint8_t *sk,
-                                                  size_t sk_len,
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      const uint8_t *sk,
-                                                      size_t sk_len,
-                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_prehashed(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                    int prehash,
-                                                    const uint8_t *digest,
-                                                    size_t digest_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len,
-                                                    const uint8_t *sk,
-                                                    size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                         int prehash,
-                                                         const uint8_t *digest,
-                                                         size_t digest_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa65_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t *sk,
-                                                             size_t sk_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Whether these are the bytes of a private key whose parts belong together. `sign` asks that itself.
+// Checks that the bytes are a private key whose parts belong together. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_HOSTED
@@ -1484,802 +783,159 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_check_sk(const uint8_t *sk,
                                               size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mldsa87_sign(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                          const uint8_t *message,
-                                          size_t message_len,
-                                          const uint8_t *context,
-                                          size_t context_len,
+                                          const struct gambeson_message *message,
                                           const uint8_t *sk,
-                                          size_t sk_len);
+                                          size_t sk_len,
+                                          const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                               const uint8_t *message,
-                                               size_t message_len,
-                                               const uint8_t *context,
-                                               size_t context_len,
-                                               const uint8_t *sk,
-                                               size_t sk_len,
-                                               gambeson_fill fill,
-                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                   const uint8_t *message,
-                                                   size_t message_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len,
-                                                   const uint8_t *sk,
-                                                   size_t sk_len,
-                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_mu(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                             const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                             const uint8_t *sk,
-                                             size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_mu_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                  const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                  const uint8_t *sk,
-                                                  size_t sk_len,
-                                                  gambeson_fill fill,
-                                                  void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                      const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                      const uint8_t *sk,
-                                                      size_t sk_len,
-                                                      const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                    int prehash,
-                                                    const uint8_t *digest,
-                                                    size_t digest_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len,
-                                                    const uint8_t *sk,
-                                                    size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                         int prehash,
-                                                         const uint8_t *digest,
-                                                         size_t digest_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                             int prehash,
-                                                             const uint8_t *digest,
-                                                             size_t digest_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t *sk,
-                                                             size_t sk_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_generate(struct gambeson_small_mldsa44_key *key,
-                                                        uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
+enum gambeson_error gambeson_small_mldsa44_key_generate(struct gambeson_mldsa44_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                        const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_generate_with(struct gambeson_small_mldsa44_key *key,
-                                                             uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_from_seed(struct gambeson_small_mldsa44_key *key,
-                                                         uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_seed(const struct gambeson_small_mldsa44_key *key,
-                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_public(const struct gambeson_small_mldsa44_key *key,
+enum gambeson_error gambeson_small_mldsa44_key_public(const struct gambeson_mldsa44_key *key,
                                                       uint8_t vk[GAMBESON_MLDSA44_VK_BYTES]);
 
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 3584.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign(const struct gambeson_small_mldsa44_key *key,
+enum gambeson_error gambeson_small_mldsa44_key_sign(const struct gambeson_mldsa44_key *key,
                                                     uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                    const uint8_t *message,
-                                                    size_t message_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len);
+                                                    const struct gambeson_message *message,
+                                                    const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Verifies a signature.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_with(const struct gambeson_small_mldsa44_key *key,
-                                                         uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd(const struct gambeson_small_mldsa44_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                             const uint8_t *message,
-                                                             size_t message_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_mu(const struct gambeson_small_mldsa44_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with(const struct gambeson_small_mldsa44_key *key,
-                                                            uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            gambeson_fill fill,
-                                                            void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd(const struct gambeson_small_mldsa44_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed(const struct gambeson_small_mldsa44_key *key,
-                                                              uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                              int prehash,
-                                                              const uint8_t *digest,
-                                                              size_t digest_len,
-                                                              const uint8_t *context,
-                                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with(const struct gambeson_small_mldsa44_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   gambeson_fill fill,
-                                                                   void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 3584.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa44_key *key,
-                                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                       int prehash,
-                                                                       const uint8_t *digest,
-                                                                       size_t digest_len,
-                                                                       const uint8_t *context,
-                                                                       size_t context_len,
-                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify(const uint8_t *signature,
                                                   size_t signature_len,
-                                                  const uint8_t *message,
-                                                  size_t message_len,
-                                                  const uint8_t *context,
-                                                  size_t context_len,
+                                                  const struct gambeson_message *message,
                                                   const uint8_t *vk,
                                                   size_t vk_len);
 
-// Verifies a signature over the message that `_mu_final` made μ of.
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_verify_mu(const uint8_t *signature,
-                                                     size_t signature_len,
-                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                     const uint8_t *vk,
-                                                     size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_verify_prehashed(const uint8_t *signature,
-                                                            size_t signature_len,
-                                                            int prehash,
-                                                            const uint8_t *digest,
-                                                            size_t digest_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *vk,
-                                                            size_t vk_len);
-
-// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_mu_init(struct gambeson_mldsa_mu_ctx *hash,
-                                                   const uint8_t *vk,
-                                                   size_t vk_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len);
-
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_generate(struct gambeson_small_mldsa65_key *key,
-                                                        uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
+enum gambeson_error gambeson_small_mldsa65_key_generate(struct gambeson_mldsa65_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                        const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_generate_with(struct gambeson_small_mldsa65_key *key,
-                                                             uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_from_seed(struct gambeson_small_mldsa65_key *key,
-                                                         uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_seed(const struct gambeson_small_mldsa65_key *key,
-                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_public(const struct gambeson_small_mldsa65_key *key,
+enum gambeson_error gambeson_small_mldsa65_key_public(const struct gambeson_mldsa65_key *key,
                                                       uint8_t vk[GAMBESON_MLDSA65_VK_BYTES]);
 
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 4224.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign(const struct gambeson_small_mldsa65_key *key,
+enum gambeson_error gambeson_small_mldsa65_key_sign(const struct gambeson_mldsa65_key *key,
                                                     uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                    const uint8_t *message,
-                                                    size_t message_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len);
+                                                    const struct gambeson_message *message,
+                                                    const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Verifies a signature.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_with(const struct gambeson_small_mldsa65_key *key,
-                                                         uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd(const struct gambeson_small_mldsa65_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                             const uint8_t *message,
-                                                             size_t message_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_mu(const struct gambeson_small_mldsa65_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with(const struct gambeson_small_mldsa65_key *key,
-                                                            uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            gambeson_fill fill,
-                                                            void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd(const struct gambeson_small_mldsa65_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed(const struct gambeson_small_mldsa65_key *key,
-                                                              uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                              int prehash,
-                                                              const uint8_t *digest,
-                                                              size_t digest_len,
-                                                              const uint8_t *context,
-                                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with(const struct gambeson_small_mldsa65_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   gambeson_fill fill,
-                                                                   void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 4224.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa65_key *key,
-                                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                       int prehash,
-                                                                       const uint8_t *digest,
-                                                                       size_t digest_len,
-                                                                       const uint8_t *context,
-                                                                       size_t context_len,
-                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify(const uint8_t *signature,
                                                   size_t signature_len,
-                                                  const uint8_t *message,
-                                                  size_t message_len,
-                                                  const uint8_t *context,
-                                                  size_t context_len,
+                                                  const struct gambeson_message *message,
                                                   const uint8_t *vk,
                                                   size_t vk_len);
 
-// Verifies a signature over the message that `_mu_final` made μ of.
+// Makes a key of 32 bytes of randomness, the seed ξ: the private half in `key`, the public half in `vk` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_verify_mu(const uint8_t *signature,
-                                                     size_t signature_len,
-                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                     const uint8_t *vk,
-                                                     size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_verify_prehashed(const uint8_t *signature,
-                                                            size_t signature_len,
-                                                            int prehash,
-                                                            const uint8_t *digest,
-                                                            size_t digest_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *vk,
-                                                            size_t vk_len);
-
-// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_mu_init(struct gambeson_mldsa_mu_ctx *hash,
-                                                   const uint8_t *vk,
-                                                   size_t vk_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len);
-
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `vk`
-// unless that is null.
-//
-// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen); of a stored seed Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, LENGTH, OVERLAP,
+// RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_generate(struct gambeson_small_mldsa87_key *key,
-                                                        uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
+enum gambeson_error gambeson_small_mldsa87_key_generate(struct gambeson_mldsa87_key *key,
+                                                        uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                        const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_generate_with(struct gambeson_small_mldsa87_key *key,
-                                                             uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The key of a seed ξ, which is random or was stored.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 2560.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_from_seed(struct gambeson_small_mldsa87_key *key,
-                                                         uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                         const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_seed(const struct gambeson_small_mldsa87_key *key,
-                                                    uint8_t seed[GAMBESON_MLDSA_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 2560.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_public(const struct gambeson_small_mldsa87_key *key,
+enum gambeson_error gambeson_small_mldsa87_key_public(const struct gambeson_mldsa87_key *key,
                                                       uint8_t vk[GAMBESON_MLDSA87_VK_BYTES]);
 
-// Signs a message in a context of at most 255 bytes, hedged: with the operating system's randomness, or the port's. Message
-// and context may be null if they have no bytes.
+// Signs, hedged by 32 bytes of randomness, `rnd`. 32 zero bytes as GAMBESON_RANDOMNESS_BYTES are the deterministic variant, where one
+// message has one signature.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign), Algorithm 4 (HashML-DSA.Sign), and Algorithm 7 (ML-DSA.Sign_internal) from line 7 for μ. Errors:
+// NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 4480.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign(const struct gambeson_small_mldsa87_key *key,
+enum gambeson_error gambeson_small_mldsa87_key_sign(const struct gambeson_mldsa87_key *key,
                                                     uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                    const uint8_t *message,
-                                                    size_t message_len,
-                                                    const uint8_t *context,
-                                                    size_t context_len);
+                                                    const struct gambeson_message *message,
+                                                    const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Verifies a signature.
 //
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_with(const struct gambeson_small_mldsa87_key *key,
-                                                         uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The same with `rnd`, which is random and secret; or 32 zero bytes: the deterministic variant, where one message has one
-// signature.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd(const struct gambeson_small_mldsa87_key *key,
-                                                             uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                             const uint8_t *message,
-                                                             size_t message_len,
-                                                             const uint8_t *context,
-                                                             size_t context_len,
-                                                             const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs μ, which `_mu_final` made of the message for this key's public half: the signature is the message's.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_mu(const struct gambeson_small_mldsa87_key *key,
-                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                       const uint8_t mu[GAMBESON_MLDSA_MU_BYTES]);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with(const struct gambeson_small_mldsa87_key *key,
-                                                            uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            gambeson_fill fill,
-                                                            void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd(const struct gambeson_small_mldsa87_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Signs a digest of the message in a context, hedged: HashML-DSA, whose signatures are not those of the message itself. `prehash` is
-// the one of gambeson_prehash that made the digest, and `digest_len` its length.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed(const struct gambeson_small_mldsa87_key *key,
-                                                              uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                              int prehash,
-                                                              const uint8_t *digest,
-                                                              size_t digest_len,
-                                                              const uint8_t *context,
-                                                              size_t context_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with(const struct gambeson_small_mldsa87_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   gambeson_fill fill,
-                                                                   void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 4480.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_prehashed_with_rnd(const struct gambeson_small_mldsa87_key *key,
-                                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                       int prehash,
-                                                                       const uint8_t *digest,
-                                                                       size_t digest_len,
-                                                                       const uint8_t *context,
-                                                                       size_t context_len,
-                                                                       const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Verifies a signature over a message in its context.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify), Algorithm 5 (HashML-DSA.Verify), and Algorithm 8 (ML-DSA.Verify_internal) from line 8 for μ.
+// Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2432.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify(const uint8_t *signature,
                                                   size_t signature_len,
-                                                  const uint8_t *message,
-                                                  size_t message_len,
-                                                  const uint8_t *context,
-                                                  size_t context_len,
+                                                  const struct gambeson_message *message,
                                                   const uint8_t *vk,
                                                   size_t vk_len);
 
-// Verifies a signature over the message that `_mu_final` made μ of.
-//
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, SIGNATURE.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_verify_mu(const uint8_t *signature,
-                                                     size_t signature_len,
-                                                     const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                     const uint8_t *vk,
-                                                     size_t vk_len);
-
-// Verifies a signature over a digest of the message in its context, which `prehash` made.
-//
-// FIPS 204, Algorithm 5 (HashML-DSA.Verify), whose PH_M the caller has. Errors: NULL, LENGTH, CONTEXT, SIGNATURE, PREHASH.
-// Stack on a Cortex-M4: at most 2432.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_verify_prehashed(const uint8_t *signature,
-                                                            size_t signature_len,
-                                                            int prehash,
-                                                            const uint8_t *digest,
-                                                            size_t digest_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *vk,
-                                                            size_t vk_len);
-
-// Starts μ of a message in pieces, for this public key and in this context, whatever was in `hash` before.
-//
-// Errors: NULL, LENGTH, OVERLAP, CONTEXT.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_mu_init(struct gambeson_mldsa_mu_ctx *hash,
-                                                   const uint8_t *vk,
-                                                   size_t vk_len,
-                                                   const uint8_t *context,
-                                                   size_t context_len);
-
-// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+// Checks that the bytes are a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_API
@@ -2287,136 +943,19 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_check_sk(const uint8_t *sk,
                                                     size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 2816.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_sign(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                const uint8_t *message,
-                                                size_t message_len,
-                                                const uint8_t *context,
-                                                size_t context_len,
+                                                const struct gambeson_message *message,
                                                 const uint8_t *sk,
-                                                size_t sk_len);
+                                                size_t sk_len,
+                                                const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
-                                                     const uint8_t *sk,
-                                                     size_t sk_len,
-                                                     gambeson_fill fill,
-                                                     void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_mu(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                   const uint8_t *sk,
-                                                   size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_mu_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *sk,
-                                                        size_t sk_len,
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_prehashed(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                          int prehash,
-                                                          const uint8_t *digest,
-                                                          size_t digest_len,
-                                                          const uint8_t *context,
-                                                          size_t context_len,
-                                                          const uint8_t *sk,
-                                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                               int prehash,
-                                                               const uint8_t *digest,
-                                                               size_t digest_len,
-                                                               const uint8_t *context,
-                                                               size_t context_len,
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               gambeson_fill fill,
-                                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 2816.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   const uint8_t *sk,
-                                                                   size_t sk_len,
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+// Checks that the bytes are a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_API
@@ -2424,136 +963,19 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_check_sk(const uint8_t *sk,
                                                     size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 3456.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_sign(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                const uint8_t *message,
-                                                size_t message_len,
-                                                const uint8_t *context,
-                                                size_t context_len,
+                                                const struct gambeson_message *message,
                                                 const uint8_t *sk,
-                                                size_t sk_len);
+                                                size_t sk_len,
+                                                const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
-                                                     const uint8_t *sk,
-                                                     size_t sk_len,
-                                                     gambeson_fill fill,
-                                                     void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_mu(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                   const uint8_t *sk,
-                                                   size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_mu_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *sk,
-                                                        size_t sk_len,
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_prehashed(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                          int prehash,
-                                                          const uint8_t *digest,
-                                                          size_t digest_len,
-                                                          const uint8_t *context,
-                                                          size_t context_len,
-                                                          const uint8_t *sk,
-                                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                               int prehash,
-                                                               const uint8_t *digest,
-                                                               size_t digest_len,
-                                                               const uint8_t *context,
-                                                               size_t context_len,
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               gambeson_fill fill,
-                                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 3456.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   const uint8_t *sk,
-                                                                   size_t sk_len,
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// Whether these are the bytes of a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `sign` asks that itself.
+// Checks that the bytes are a private key: of s1 and s2 every coefficient; t0 and tr are not made again. `_sign` checks it, too.
 //
 // FIPS 204, Algorithm 25 (skDecode). Errors: NULL, LENGTH, KEY.
 GAMBESON_API
@@ -2561,482 +983,196 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_check_sk(const uint8_t *sk,
                                                     size_t sk_len);
 
-// `_key_sign` with a key in the form of FIPS 204, which is checked first.
+// Does what `_key_sign` does, with a key in the form of FIPS 204, which is checked first.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 3712.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_sign(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                const uint8_t *message,
-                                                size_t message_len,
-                                                const uint8_t *context,
-                                                size_t context_len,
+                                                const struct gambeson_message *message,
                                                 const uint8_t *sk,
-                                                size_t sk_len);
+                                                size_t sk_len,
+                                                const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
+// Does what `_key_generate` does, in a workspace.
 //
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
-                                                     const uint8_t *sk,
-                                                     size_t sk_len,
-                                                     gambeson_fill fill,
-                                                     void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                         const uint8_t *message,
-                                                         size_t message_len,
-                                                         const uint8_t *context,
-                                                         size_t context_len,
-                                                         const uint8_t *sk,
-                                                         size_t sk_len,
-                                                         const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_mu` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_mu(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                   const uint8_t *sk,
-                                                   size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_mu_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *sk,
-                                                        size_t sk_len,
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                            const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_sign_prehashed` with a key in the form of FIPS 204, which is checked first.
-//
-// FIPS 204, Algorithm 4 (HashML-DSA.Sign), whose PH_M the caller has. Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                          int prehash,
-                                                          const uint8_t *digest,
-                                                          size_t digest_len,
-                                                          const uint8_t *context,
-                                                          size_t context_len,
-                                                          const uint8_t *sk,
-                                                          size_t sk_len);
-
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, PREHASH.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                               int prehash,
-                                                               const uint8_t *digest,
-                                                               size_t digest_len,
-                                                               const uint8_t *context,
-                                                               size_t context_len,
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               gambeson_fill fill,
-                                                               void *fill_ctx);
-
-// The same with `rnd`, as `_key_sign_with_rnd`.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, PREHASH.
-// Stack on a Cortex-M4: at most 3712.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_prehashed_with_rnd(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                   int prehash,
-                                                                   const uint8_t *digest,
-                                                                   size_t digest_len,
-                                                                   const uint8_t *context,
-                                                                   size_t context_len,
-                                                                   const uint8_t *sk,
-                                                                   size_t sk_len,
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES]);
-
-// `_key_from_seed` in a workspace.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_from_seed_in(struct gambeson_small_mldsa44_key *key,
-                                                            uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
-                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
-                                                            struct gambeson_small_mldsa44_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa44_key_generate_in(struct gambeson_mldsa44_key *key,
+                                                           uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
+                                                           const struct gambeson_randomness *randomness,
+                                                           struct gambeson_small_mldsa44_workspace *workspace);
 
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_public_in(const struct gambeson_small_mldsa44_key *key,
+enum gambeson_error gambeson_small_mldsa44_key_public_in(const struct gambeson_mldsa44_key *key,
                                                          uint8_t vk[GAMBESON_MLDSA44_VK_BYTES],
                                                          struct gambeson_small_mldsa44_workspace *workspace);
 
-// `_key_sign_with_rnd` in a workspace.
+// Does what `_key_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                const uint8_t *message,
-                                                                size_t message_len,
-                                                                const uint8_t *context,
-                                                                size_t context_len,
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                struct gambeson_small_mldsa44_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa44_key_sign_in(const struct gambeson_mldsa44_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                       const struct gambeson_message *message,
+                                                       const struct gambeson_randomness *randomness,
+                                                       struct gambeson_small_mldsa44_workspace *workspace);
 
-// `_key_sign_mu_with_rnd` in a workspace.
+// Does what `_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa44_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                   struct gambeson_small_mldsa44_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa44_sign_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
+                                                   const struct gambeson_message *message,
+                                                   const uint8_t *sk,
+                                                   size_t sk_len,
+                                                   const struct gambeson_randomness *randomness,
+                                                   struct gambeson_small_mldsa44_workspace *workspace);
 
-// `_sign_with_rnd` in a workspace.
+// Does what `_verify` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                            const uint8_t *message,
-                                                            size_t message_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                            struct gambeson_small_mldsa44_workspace *workspace);
-
-// `_sign_mu_with_rnd` in a workspace.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES],
-                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                               struct gambeson_small_mldsa44_workspace *workspace);
-
-// `_verify` in a workspace.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa44_verify_in(const uint8_t *signature,
                                                      size_t signature_len,
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
+                                                     const struct gambeson_message *message,
                                                      const uint8_t *vk,
                                                      size_t vk_len,
                                                      struct gambeson_small_mldsa44_workspace *workspace);
 
-// `_verify_mu` in a workspace.
+// Does what `_key_generate` does, in a workspace.
 //
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa44_verify_mu_in(const uint8_t *signature,
-                                                        size_t signature_len,
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *vk,
-                                                        size_t vk_len,
-                                                        struct gambeson_small_mldsa44_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa65_key_generate_in(struct gambeson_mldsa65_key *key,
+                                                           uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
+                                                           const struct gambeson_randomness *randomness,
+                                                           struct gambeson_small_mldsa65_workspace *workspace);
 
-// `_key_from_seed` in a workspace.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_from_seed_in(struct gambeson_small_mldsa65_key *key,
-                                                            uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
-                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
-                                                            struct gambeson_small_mldsa65_workspace *workspace);
-
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_public_in(const struct gambeson_small_mldsa65_key *key,
+enum gambeson_error gambeson_small_mldsa65_key_public_in(const struct gambeson_mldsa65_key *key,
                                                          uint8_t vk[GAMBESON_MLDSA65_VK_BYTES],
                                                          struct gambeson_small_mldsa65_workspace *workspace);
 
-// `_key_sign_with_rnd` in a workspace.
+// Does what `_key_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                const uint8_t *message,
-                                                                size_t message_len,
-                                                                const uint8_t *context,
-                                                                size_t context_len,
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                struct gambeson_small_mldsa65_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa65_key_sign_in(const struct gambeson_mldsa65_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                       const struct gambeson_message *message,
+                                                       const struct gambeson_randomness *randomness,
+                                                       struct gambeson_small_mldsa65_workspace *workspace);
 
-// `_key_sign_mu_with_rnd` in a workspace.
+// Does what `_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa65_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                   struct gambeson_small_mldsa65_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa65_sign_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
+                                                   const struct gambeson_message *message,
+                                                   const uint8_t *sk,
+                                                   size_t sk_len,
+                                                   const struct gambeson_randomness *randomness,
+                                                   struct gambeson_small_mldsa65_workspace *workspace);
 
-// `_sign_with_rnd` in a workspace.
+// Does what `_verify` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                            const uint8_t *message,
-                                                            size_t message_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                            struct gambeson_small_mldsa65_workspace *workspace);
-
-// `_sign_mu_with_rnd` in a workspace.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA65_SIGNATURE_BYTES],
-                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                               struct gambeson_small_mldsa65_workspace *workspace);
-
-// `_verify` in a workspace.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa65_verify_in(const uint8_t *signature,
                                                      size_t signature_len,
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
+                                                     const struct gambeson_message *message,
                                                      const uint8_t *vk,
                                                      size_t vk_len,
                                                      struct gambeson_small_mldsa65_workspace *workspace);
 
-// `_verify_mu` in a workspace.
+// Does what `_key_generate` does, in a workspace.
 //
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
+// FIPS 204, Algorithm 1 (ML-DSA.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa65_verify_mu_in(const uint8_t *signature,
-                                                        size_t signature_len,
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *vk,
-                                                        size_t vk_len,
-                                                        struct gambeson_small_mldsa65_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa87_key_generate_in(struct gambeson_mldsa87_key *key,
+                                                           uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
+                                                           const struct gambeson_randomness *randomness,
+                                                           struct gambeson_small_mldsa87_workspace *workspace);
 
-// `_key_from_seed` in a workspace.
-//
-// FIPS 204, Algorithm 6 (ML-DSA.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_from_seed_in(struct gambeson_small_mldsa87_key *key,
-                                                            uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
-                                                            const uint8_t seed[GAMBESON_MLDSA_SEED_BYTES],
-                                                            struct gambeson_small_mldsa87_workspace *workspace);
-
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_public_in(const struct gambeson_small_mldsa87_key *key,
+enum gambeson_error gambeson_small_mldsa87_key_public_in(const struct gambeson_mldsa87_key *key,
                                                          uint8_t vk[GAMBESON_MLDSA87_VK_BYTES],
                                                          struct gambeson_small_mldsa87_workspace *workspace);
 
-// `_key_sign_with_rnd` in a workspace.
+// Does what `_key_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
-                                                                uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                const uint8_t *message,
-                                                                size_t message_len,
-                                                                const uint8_t *context,
-                                                                size_t context_len,
-                                                                const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                struct gambeson_small_mldsa87_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa87_key_sign_in(const struct gambeson_mldsa87_key *key,
+                                                       uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                       const struct gambeson_message *message,
+                                                       const struct gambeson_randomness *randomness,
+                                                       struct gambeson_small_mldsa87_workspace *workspace);
 
-// `_key_sign_mu_with_rnd` in a workspace.
+// Does what `_sign` does, in a workspace.
 //
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, OVERLAP, STATE.
+// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_key_sign_mu_with_rnd_in(const struct gambeson_small_mldsa87_key *key,
-                                                                   uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                                   const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                                   const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                                   struct gambeson_small_mldsa87_workspace *workspace);
+enum gambeson_error gambeson_small_mldsa87_sign_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
+                                                   const struct gambeson_message *message,
+                                                   const uint8_t *sk,
+                                                   size_t sk_len,
+                                                   const struct gambeson_randomness *randomness,
+                                                   struct gambeson_small_mldsa87_workspace *workspace);
 
-// `_sign_with_rnd` in a workspace.
+// Does what `_verify` does, in a workspace.
 //
-// FIPS 204, Algorithm 2 (ML-DSA.Sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                            const uint8_t *message,
-                                                            size_t message_len,
-                                                            const uint8_t *context,
-                                                            size_t context_len,
-                                                            const uint8_t *sk,
-                                                            size_t sk_len,
-                                                            const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                            struct gambeson_small_mldsa87_workspace *workspace);
-
-// `_sign_mu_with_rnd` in a workspace.
-//
-// FIPS 204, Algorithm 7 (ML-DSA.Sign_internal), from line 7. Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_sign_mu_with_rnd_in(uint8_t signature[GAMBESON_MLDSA87_SIGNATURE_BYTES],
-                                                               const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                               const uint8_t *sk,
-                                                               size_t sk_len,
-                                                               const uint8_t rnd[GAMBESON_MLDSA_RND_BYTES],
-                                                               struct gambeson_small_mldsa87_workspace *workspace);
-
-// `_verify` in a workspace.
-//
-// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE.
+// FIPS 204, Algorithm 3 (ML-DSA.Verify). Errors: NULL, LENGTH, OVERLAP, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 832.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mldsa87_verify_in(const uint8_t *signature,
                                                      size_t signature_len,
-                                                     const uint8_t *message,
-                                                     size_t message_len,
-                                                     const uint8_t *context,
-                                                     size_t context_len,
+                                                     const struct gambeson_message *message,
                                                      const uint8_t *vk,
                                                      size_t vk_len,
                                                      struct gambeson_small_mldsa87_workspace *workspace);
 
-// `_verify_mu` in a workspace.
-//
-// FIPS 204, Algorithm 8 (ML-DSA.Verify_internal), from line 8. Errors: NULL, LENGTH, OVERLAP, SIGNATURE, STATE.
-// Stack on a Cortex-M4: at most 832.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mldsa87_verify_mu_in(const uint8_t *signature,
-                                                        size_t signature_len,
-                                                        const uint8_t mu[GAMBESON_MLDSA_MU_BYTES],
-                                                        const uint8_t *vk,
-                                                        size_t vk_len,
-                                                        struct gambeson_small_mldsa87_workspace *workspace);
-
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_key_generate(struct gambeson_mlkem512_key *key,
-                                                   uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
-
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_key_generate_with(struct gambeson_mlkem512_key *key,
-                                                        uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_key_from_seed(struct gambeson_mlkem512_key *key,
-                                                    uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                    const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
+// Copies out the seed of a key: 64 secret bytes to store.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -3044,7 +1180,82 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_key_seed(const struct gambeson_mlkem512_key *key,
                                                uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
 
-// The public half of a key, made again.
+// Checks that the bytes are an encapsulation key. The encapsulation checks it, too.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_check_ek(const uint8_t *ek,
+                                               size_t ek_len);
+
+// Checks that the bytes are a decapsulation key. The decapsulation checks it, too.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_check_dk(const uint8_t *dk,
+                                               size_t dk_len);
+
+// Copies out the seed of a key: 64 secret bytes to store.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_key_seed(const struct gambeson_mlkem768_key *key,
+                                               uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// Checks that the bytes are an encapsulation key. The encapsulation checks it, too.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_check_ek(const uint8_t *ek,
+                                               size_t ek_len);
+
+// Checks that the bytes are a decapsulation key. The decapsulation checks it, too.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem768_check_dk(const uint8_t *dk,
+                                               size_t dk_len);
+
+// Copies out the seed of a key: 64 secret bytes to store.
+//
+// Errors: NULL, OVERLAP.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem1024_key_seed(const struct gambeson_mlkem1024_key *key,
+                                                uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
+
+// Checks that the bytes are an encapsulation key. The encapsulation checks it, too.
+//
+// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem1024_check_ek(const uint8_t *ek,
+                                                size_t ek_len);
+
+// Checks that the bytes are a decapsulation key. The decapsulation checks it, too.
+//
+// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem1024_check_dk(const uint8_t *dk,
+                                                size_t dk_len);
+
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
+//
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_mlkem512_key_generate(struct gambeson_mlkem512_key *key,
+                                                   uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                   const struct gambeson_randomness *randomness);
+
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -3052,8 +1263,8 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_key_public(const struct gambeson_mlkem512_key *key,
                                                  uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 GAMBESON_API
@@ -3063,57 +1274,20 @@ enum gambeson_error gambeson_mlkem512_key_decapsulate(const struct gambeson_mlke
                                                       const uint8_t *ciphertext,
                                                       size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_check_ek(const uint8_t *ek,
-                                               size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
                                                   uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                   const uint8_t *ek,
-                                                  size_t ek_len);
+                                                  size_t ek_len,
+                                                  const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
-                                                       uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                       const uint8_t *ek,
-                                                       size_t ek_len,
-                                                       gambeson_fill fill,
-                                                       void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
-                                                                uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                const uint8_t *ek,
-                                                                size_t ek_len,
-                                                                const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_check_dk(const uint8_t *dk,
-                                               size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -3124,43 +1298,18 @@ enum gambeson_error gambeson_mlkem512_decapsulate(uint8_t shared[GAMBESON_MLKEM_
                                                   const uint8_t *dk,
                                                   size_t dk_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_key_generate(struct gambeson_mlkem768_key *key,
-                                                   uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
+                                                   uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                   const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_key_generate_with(struct gambeson_mlkem768_key *key,
-                                                        uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_key_from_seed(struct gambeson_mlkem768_key *key,
-                                                    uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                    const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_key_seed(const struct gambeson_mlkem768_key *key,
-                                               uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -3168,8 +1317,8 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_key_public(const struct gambeson_mlkem768_key *key,
                                                  uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 GAMBESON_API
@@ -3179,57 +1328,20 @@ enum gambeson_error gambeson_mlkem768_key_decapsulate(const struct gambeson_mlke
                                                       const uint8_t *ciphertext,
                                                       size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_check_ek(const uint8_t *ek,
-                                               size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
                                                   uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                   const uint8_t *ek,
-                                                  size_t ek_len);
+                                                  size_t ek_len,
+                                                  const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
-                                                       uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                       const uint8_t *ek,
-                                                       size_t ek_len,
-                                                       gambeson_fill fill,
-                                                       void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
-                                                                uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                const uint8_t *ek,
-                                                                size_t ek_len,
-                                                                const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_check_dk(const uint8_t *dk,
-                                               size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -3240,43 +1352,18 @@ enum gambeson_error gambeson_mlkem768_decapsulate(uint8_t shared[GAMBESON_MLKEM_
                                                   const uint8_t *dk,
                                                   size_t dk_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem1024_key_generate(struct gambeson_mlkem1024_key *key,
-                                                    uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
+                                                    uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                    const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_key_generate_with(struct gambeson_mlkem1024_key *key,
-                                                         uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                         gambeson_fill fill,
-                                                         void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_key_from_seed(struct gambeson_mlkem1024_key *key,
-                                                     uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                     const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_key_seed(const struct gambeson_mlkem1024_key *key,
-                                                uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 GAMBESON_API
@@ -3284,8 +1371,8 @@ GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem1024_key_public(const struct gambeson_mlkem1024_key *key,
                                                   uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 GAMBESON_API
@@ -3295,57 +1382,20 @@ enum gambeson_error gambeson_mlkem1024_key_decapsulate(const struct gambeson_mlk
                                                        const uint8_t *ciphertext,
                                                        size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_check_ek(const uint8_t *ek,
-                                                size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem1024_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
                                                    uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                    const uint8_t *ek,
-                                                   size_t ek_len);
+                                                   size_t ek_len,
+                                                   const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
-                                                        uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                        const uint8_t *ek,
-                                                        size_t ek_len,
-                                                        gambeson_fill fill,
-                                                        void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
-                                                                 uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                 const uint8_t *ek,
-                                                                 size_t ek_len,
-                                                                 const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_check_dk(const uint8_t *dk,
-                                                size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 GAMBESON_API
@@ -3356,201 +1406,84 @@ enum gambeson_error gambeson_mlkem1024_decapsulate(uint8_t shared[GAMBESON_MLKEM
                                                    const uint8_t *dk,
                                                    size_t dk_len);
 
-// New keys in the forms of FIPS 203, with the operating system's randomness.
+// Makes both keys in the forms of FIPS 203, of 64 bytes of randomness, the seed d ‖ z.
 //
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem512_keypair(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                              uint8_t dk[GAMBESON_MLKEM512_DK_BYTES]);
+                                              uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
+                                              const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
+// Makes both keys in the forms of FIPS 203, of 64 bytes of randomness, the seed d ‖ z.
 //
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_keypair_with(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                   uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The keys of a seed d ‖ z in the forms of FIPS 203.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem512_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                        uint8_t dk[GAMBESON_MLKEM512_DK_BYTES],
-                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// New keys in the forms of FIPS 203, with the operating system's randomness.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem768_keypair(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                              uint8_t dk[GAMBESON_MLKEM768_DK_BYTES]);
+                                              uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
+                                              const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
+// Makes both keys in the forms of FIPS 203, of 64 bytes of randomness, the seed d ‖ z.
 //
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_keypair_with(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                   uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
-                                                   gambeson_fill fill,
-                                                   void *fill_ctx);
-
-// The keys of a seed d ‖ z in the forms of FIPS 203.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem768_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                        uint8_t dk[GAMBESON_MLKEM768_DK_BYTES],
-                                                        const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// New keys in the forms of FIPS 203, with the operating system's randomness.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 GAMBESON_HOSTED
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_mlkem1024_keypair(uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                               uint8_t dk[GAMBESON_MLKEM1024_DK_BYTES]);
+                                               uint8_t dk[GAMBESON_MLKEM1024_DK_BYTES],
+                                               const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// Errors: NULL, OVERLAP, RANDOM.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_keypair_with(uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                    uint8_t dk[GAMBESON_MLKEM1024_DK_BYTES],
-                                                    gambeson_fill fill,
-                                                    void *fill_ctx);
-
-// The keys of a seed d ‖ z in the forms of FIPS 203.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-GAMBESON_HOSTED
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_mlkem1024_keypair_from_seed(uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                         uint8_t dk[GAMBESON_MLKEM1024_DK_BYTES],
-                                                         const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
-//
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_generate(struct gambeson_small_mlkem512_key *key,
-                                                         uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
+enum gambeson_error gambeson_small_mlkem512_key_generate(struct gambeson_mlkem512_key *key,
+                                                         uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                         const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_generate_with(struct gambeson_small_mlkem512_key *key,
-                                                              uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                              gambeson_fill fill,
-                                                              void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_from_seed(struct gambeson_small_mlkem512_key *key,
-                                                          uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                          const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_seed(const struct gambeson_small_mlkem512_key *key,
-                                                     uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_public(const struct gambeson_small_mlkem512_key *key,
+enum gambeson_error gambeson_small_mlkem512_key_public(const struct gambeson_mlkem512_key *key,
                                                        uint8_t ek[GAMBESON_MLKEM512_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 // Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_decapsulate(const struct gambeson_small_mlkem512_key *key,
+enum gambeson_error gambeson_small_mlkem512_key_decapsulate(const struct gambeson_mlkem512_key *key,
                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                             const uint8_t *ciphertext,
                                                             size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_check_ek(const uint8_t *ek,
-                                                     size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem512_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                         const uint8_t *ek,
-                                                        size_t ek_len);
+                                                        size_t ek_len,
+                                                        const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 1728.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
-                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                             const uint8_t *ek,
-                                                             size_t ek_len,
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 1728.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
-                                                                      uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                      const uint8_t *ek,
-                                                                      size_t ek_len,
-                                                                      const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_check_dk(const uint8_t *dk,
-                                                     size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 // Stack on a Cortex-M4: at most 1856.
@@ -3562,120 +1495,54 @@ enum gambeson_error gambeson_small_mlkem512_decapsulate(uint8_t shared[GAMBESON_
                                                         const uint8_t *dk,
                                                         size_t dk_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_generate(struct gambeson_small_mlkem768_key *key,
-                                                         uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
+enum gambeson_error gambeson_small_mlkem768_key_generate(struct gambeson_mlkem768_key *key,
+                                                         uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                         const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_generate_with(struct gambeson_small_mlkem768_key *key,
-                                                              uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                              gambeson_fill fill,
-                                                              void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_from_seed(struct gambeson_small_mlkem768_key *key,
-                                                          uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                          const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_seed(const struct gambeson_small_mlkem768_key *key,
-                                                     uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_public(const struct gambeson_small_mlkem768_key *key,
+enum gambeson_error gambeson_small_mlkem768_key_public(const struct gambeson_mlkem768_key *key,
                                                        uint8_t ek[GAMBESON_MLKEM768_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 // Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_decapsulate(const struct gambeson_small_mlkem768_key *key,
+enum gambeson_error gambeson_small_mlkem768_key_decapsulate(const struct gambeson_mlkem768_key *key,
                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                             const uint8_t *ciphertext,
                                                             size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_check_ek(const uint8_t *ek,
-                                                     size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1792.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem768_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                         const uint8_t *ek,
-                                                        size_t ek_len);
+                                                        size_t ek_len,
+                                                        const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 1792.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
-                                                             uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                             const uint8_t *ek,
-                                                             size_t ek_len,
-                                                             gambeson_fill fill,
-                                                             void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 1792.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
-                                                                      uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                      const uint8_t *ek,
-                                                                      size_t ek_len,
-                                                                      const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_check_dk(const uint8_t *dk,
-                                                     size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 // Stack on a Cortex-M4: at most 1984.
@@ -3687,120 +1554,54 @@ enum gambeson_error gambeson_small_mlkem768_decapsulate(uint8_t shared[GAMBESON_
                                                         const uint8_t *dk,
                                                         size_t dk_len);
 
-// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-// that is null.
+// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
 //
-// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+// OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_generate(struct gambeson_small_mlkem1024_key *key,
-                                                          uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
+enum gambeson_error gambeson_small_mlkem1024_key_generate(struct gambeson_mlkem1024_key *key,
+                                                          uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                          const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 64 bytes are asked for, once.
-//
-// Errors: NULL, OVERLAP, RANDOM.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_generate_with(struct gambeson_small_mlkem1024_key *key,
-                                                               uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                               gambeson_fill fill,
-                                                               void *fill_ctx);
-
-// The key of a seed d ‖ z, which is random or was stored.
-//
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-// Stack on a Cortex-M4: at most 1280.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_from_seed(struct gambeson_small_mlkem1024_key *key,
-                                                           uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                           const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The seed of a key: what to store, in secret.
-//
-// Errors: NULL, OVERLAP.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_seed(const struct gambeson_small_mlkem1024_key *key,
-                                                      uint8_t seed[GAMBESON_MLKEM_SEED_BYTES]);
-
-// The public half of a key, made again.
+// Makes the public half of a key again.
 //
 // Errors: NULL, OVERLAP.
 // Stack on a Cortex-M4: at most 1280.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_public(const struct gambeson_small_mlkem1024_key *key,
+enum gambeson_error gambeson_small_mlkem1024_key_public(const struct gambeson_mlkem1024_key *key,
                                                         uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES]);
 
-// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-// knows.
+// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+// nobody else knows.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
 // Stack on a Cortex-M4: at most 2240.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_decapsulate(const struct gambeson_small_mlkem1024_key *key,
+enum gambeson_error gambeson_small_mlkem1024_key_decapsulate(const struct gambeson_mlkem1024_key *key,
                                                              uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                              const uint8_t *ciphertext,
                                                              size_t ciphertext_len);
 
-// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
 //
-// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_check_ek(const uint8_t *ek,
-                                                      size_t ek_len);
-
-// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-// system's randomness, or the port's.
-//
-// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+// KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 1728.
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_small_mlkem1024_encapsulate(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
                                                          uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                          const uint8_t *ek,
-                                                         size_t ek_len);
+                                                         size_t ek_len,
+                                                         const struct gambeson_randomness *randomness);
 
-// The same with the caller's randomness: 32 bytes are asked for, once.
-//
-// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-// Stack on a Cortex-M4: at most 1728.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_encapsulate_with(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
-                                                              uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                              const uint8_t *ek,
-                                                              size_t ek_len,
-                                                              gambeson_fill fill,
-                                                              void *fill_ctx);
-
-// The same with coins, which must be random, secret and used once.
-//
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-// Stack on a Cortex-M4: at most 1728.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
-                                                                       uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                       const uint8_t *ek,
-                                                                       size_t ek_len,
-                                                                       const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES]);
-
-// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-//
-// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-GAMBESON_API
-GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_check_dk(const uint8_t *dk,
-                                                      size_t dk_len);
-
-// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
 // Stack on a Cortex-M4: at most 2112.
@@ -3812,53 +1613,53 @@ enum gambeson_error gambeson_small_mlkem1024_decapsulate(uint8_t shared[GAMBESON
                                                          const uint8_t *dk,
                                                          size_t dk_len);
 
-// `_key_from_seed` in a workspace.
+// Does what `_key_generate` does, in a workspace.
 //
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_from_seed_in(struct gambeson_small_mlkem512_key *key,
-                                                             uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
-                                                             const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
-                                                             struct gambeson_small_mlkem512_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem512_key_generate_in(struct gambeson_mlkem512_key *key,
+                                                            uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
+                                                            const struct gambeson_randomness *randomness,
+                                                            struct gambeson_small_mlkem512_workspace *workspace);
 
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_public_in(const struct gambeson_small_mlkem512_key *key,
+enum gambeson_error gambeson_small_mlkem512_key_public_in(const struct gambeson_mlkem512_key *key,
                                                           uint8_t ek[GAMBESON_MLKEM512_EK_BYTES],
                                                           struct gambeson_small_mlkem512_workspace *workspace);
 
-// `_key_decapsulate` in a workspace.
+// Does what `_key_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_key_decapsulate_in(const struct gambeson_small_mlkem512_key *key,
+enum gambeson_error gambeson_small_mlkem512_key_decapsulate_in(const struct gambeson_mlkem512_key *key,
                                                                uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                                const uint8_t *ciphertext,
                                                                size_t ciphertext_len,
                                                                struct gambeson_small_mlkem512_workspace *workspace);
 
-// `_encapsulate_deterministic` in a workspace.
+// Does what `_encapsulate` does, in a workspace.
 //
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem512_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
-                                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                         const uint8_t *ek,
-                                                                         size_t ek_len,
-                                                                         const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
-                                                                         struct gambeson_small_mlkem512_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem512_encapsulate_in(uint8_t ciphertext[GAMBESON_MLKEM512_CIPHERTEXT_BYTES],
+                                                           uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                           const uint8_t *ek,
+                                                           size_t ek_len,
+                                                           const struct gambeson_randomness *randomness,
+                                                           struct gambeson_small_mlkem512_workspace *workspace);
 
-// `_decapsulate` in a workspace.
+// Does what `_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
 // Stack on a Cortex-M4: at most 640.
@@ -3871,53 +1672,53 @@ enum gambeson_error gambeson_small_mlkem512_decapsulate_in(uint8_t shared[GAMBES
                                                            size_t dk_len,
                                                            struct gambeson_small_mlkem512_workspace *workspace);
 
-// `_key_from_seed` in a workspace.
+// Does what `_key_generate` does, in a workspace.
 //
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_from_seed_in(struct gambeson_small_mlkem768_key *key,
-                                                             uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
-                                                             const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
-                                                             struct gambeson_small_mlkem768_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem768_key_generate_in(struct gambeson_mlkem768_key *key,
+                                                            uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
+                                                            const struct gambeson_randomness *randomness,
+                                                            struct gambeson_small_mlkem768_workspace *workspace);
 
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_public_in(const struct gambeson_small_mlkem768_key *key,
+enum gambeson_error gambeson_small_mlkem768_key_public_in(const struct gambeson_mlkem768_key *key,
                                                           uint8_t ek[GAMBESON_MLKEM768_EK_BYTES],
                                                           struct gambeson_small_mlkem768_workspace *workspace);
 
-// `_key_decapsulate` in a workspace.
+// Does what `_key_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_key_decapsulate_in(const struct gambeson_small_mlkem768_key *key,
+enum gambeson_error gambeson_small_mlkem768_key_decapsulate_in(const struct gambeson_mlkem768_key *key,
                                                                uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                                const uint8_t *ciphertext,
                                                                size_t ciphertext_len,
                                                                struct gambeson_small_mlkem768_workspace *workspace);
 
-// `_encapsulate_deterministic` in a workspace.
+// Does what `_encapsulate` does, in a workspace.
 //
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem768_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
-                                                                         uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                         const uint8_t *ek,
-                                                                         size_t ek_len,
-                                                                         const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
-                                                                         struct gambeson_small_mlkem768_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem768_encapsulate_in(uint8_t ciphertext[GAMBESON_MLKEM768_CIPHERTEXT_BYTES],
+                                                           uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                           const uint8_t *ek,
+                                                           size_t ek_len,
+                                                           const struct gambeson_randomness *randomness,
+                                                           struct gambeson_small_mlkem768_workspace *workspace);
 
-// `_decapsulate` in a workspace.
+// Does what `_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
 // Stack on a Cortex-M4: at most 640.
@@ -3930,53 +1731,53 @@ enum gambeson_error gambeson_small_mlkem768_decapsulate_in(uint8_t shared[GAMBES
                                                            size_t dk_len,
                                                            struct gambeson_small_mlkem768_workspace *workspace);
 
-// `_key_from_seed` in a workspace.
+// Does what `_key_generate` does, in a workspace.
 //
-// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
+// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_from_seed_in(struct gambeson_small_mlkem1024_key *key,
-                                                              uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
-                                                              const uint8_t seed[GAMBESON_MLKEM_SEED_BYTES],
-                                                              struct gambeson_small_mlkem1024_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem1024_key_generate_in(struct gambeson_mlkem1024_key *key,
+                                                             uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
+                                                             const struct gambeson_randomness *randomness,
+                                                             struct gambeson_small_mlkem1024_workspace *workspace);
 
-// `_key_public` in a workspace.
+// Does what `_key_public` does, in a workspace.
 //
 // Errors: NULL, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_public_in(const struct gambeson_small_mlkem1024_key *key,
+enum gambeson_error gambeson_small_mlkem1024_key_public_in(const struct gambeson_mlkem1024_key *key,
                                                            uint8_t ek[GAMBESON_MLKEM1024_EK_BYTES],
                                                            struct gambeson_small_mlkem1024_workspace *workspace);
 
-// `_key_decapsulate` in a workspace.
+// Does what `_key_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_key_decapsulate_in(const struct gambeson_small_mlkem1024_key *key,
+enum gambeson_error gambeson_small_mlkem1024_key_decapsulate_in(const struct gambeson_mlkem1024_key *key,
                                                                 uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
                                                                 const uint8_t *ciphertext,
                                                                 size_t ciphertext_len,
                                                                 struct gambeson_small_mlkem1024_workspace *workspace);
 
-// `_encapsulate_deterministic` in a workspace.
+// Does what `_encapsulate` does, in a workspace.
 //
-// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
+// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM, STATE, DESCRIPTOR.
 // Stack on a Cortex-M4: at most 640.
 GAMBESON_API
 GAMBESON_MUST_USE
-enum gambeson_error gambeson_small_mlkem1024_encapsulate_deterministic_in(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
-                                                                          uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
-                                                                          const uint8_t *ek,
-                                                                          size_t ek_len,
-                                                                          const uint8_t coins[GAMBESON_MLKEM_COINS_BYTES],
-                                                                          struct gambeson_small_mlkem1024_workspace *workspace);
+enum gambeson_error gambeson_small_mlkem1024_encapsulate_in(uint8_t ciphertext[GAMBESON_MLKEM1024_CIPHERTEXT_BYTES],
+                                                            uint8_t shared[GAMBESON_MLKEM_SHARED_BYTES],
+                                                            const uint8_t *ek,
+                                                            size_t ek_len,
+                                                            const struct gambeson_randomness *randomness,
+                                                            struct gambeson_small_mlkem1024_workspace *workspace);
 
-// `_decapsulate` in a workspace.
+// Does what `_decapsulate` does, in a workspace.
 //
 // FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
 // Stack on a Cortex-M4: at most 640.
@@ -4182,5 +1983,68 @@ void gambeson_wipe(void *secret,
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
+
+// Functions that fill a structure; they call nothing.
+
+// The message itself, in a context; each may be null if it has no bytes.
+static inline gambeson_message gambeson_message_pure(const uint8_t *message,
+                                                     size_t len,
+                                                     const uint8_t *context,
+                                                     size_t context_len)
+{
+    gambeson_message described;
+    described.kind = GAMBESON_MESSAGE_PURE;
+    described.prehash = 0;
+    described.data = message;
+    described.len = len;
+    described.context = context;
+    described.context_len = context_len;
+    return described;
+}
+
+// A digest that `prehash`, one of gambeson_prehash, made of the message, in a context: HashML-DSA.
+static inline gambeson_message gambeson_message_prehashed(int prehash,
+                                                          const uint8_t *digest,
+                                                          size_t len,
+                                                          const uint8_t *context,
+                                                          size_t context_len)
+{
+    gambeson_message described = gambeson_message_pure(digest, len, context, context_len);
+    described.kind = GAMBESON_MESSAGE_PREHASHED;
+    described.prehash = prehash;
+    return described;
+}
+
+// The message representative of a message in pieces, GAMBESON_MLDSA_MU_BYTES.
+static inline gambeson_message gambeson_message_mu(const uint8_t *mu)
+{
+    gambeson_message described = gambeson_message_pure(mu, GAMBESON_MLDSA_MU_BYTES, NULL, 0);
+    described.kind = GAMBESON_MESSAGE_MU;
+    return described;
+}
+
+// The randomness of a function of the caller's.
+static inline gambeson_randomness gambeson_randomness_callback(gambeson_fill fill,
+                                                               void *ctx)
+{
+    gambeson_randomness described;
+    described.kind = GAMBESON_RANDOMNESS_CALLBACK;
+    described.fill = fill;
+    described.ctx = ctx;
+    described.bytes = NULL;
+    described.len = 0;
+    return described;
+}
+
+// Given bytes: a stored seed, coins, `rnd`.
+static inline gambeson_randomness gambeson_randomness_bytes(const uint8_t *bytes,
+                                                            size_t len)
+{
+    gambeson_randomness described = gambeson_randomness_callback(NULL, NULL);
+    described.kind = GAMBESON_RANDOMNESS_BYTES;
+    described.bytes = bytes;
+    described.len = len;
+    return described;
+}
 
 #endif  /* GAMBESON_H */

@@ -19,9 +19,9 @@ extern "C" {
 #endif
 
 // Entropy: writes `len` random bytes (32 or 64) to `out`, and returns 0; any other number says that there are none, and then nothing
-// is made. Needed by the calls that ask the system for randomness: _key_generate, _encapsulate, and those that end in _sign, _sign_mu or
-// _sign_prehashed. A program that uses none of them, and is linked with --gc-sections, need not define it. Called by every thread, and from
-// every interrupt, that uses these calls.
+// is made. A call that takes a gambeson_randomness calls it where that is null or of kind SYSTEM. A program that makes such calls defines it, and
+// one that always brings its randomness defines it to return 1; a program without such calls that is linked with --gc-sections need not define it.
+// It is called by every thread, and from every interrupt, that makes these calls.
 int gambeson_port_entropy(uint8_t *out, size_t len);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ use crate::error::gambeson_error;
 /// The frames of this interface, at most, and those of a hash: seeds on their way stand there, and digests. Below them, the core scrubs what
 /// it used. On processors of 32 bits words are half as large, and a sponge's state has one form.
 pub(crate) const FRAMES: usize = if cfg!(target_pointer_width = "64") { 1280 } else { 1024 };
-/// Those of a call in a workspace, which hands on what it was given.
+/// The same for a call in a workspace: descriptors, a seed on its way.
 pub(crate) const FRAMES_IN: usize = 384;
 
 /// A function that C calls: its name in two parts, its arguments, its work; with a name for its frames, if they are not [`FRAMES`].
@@ -38,16 +38,21 @@ pub(crate) use door;
 ///
 /// It refuses what overlaps where one of the two is written, so that no two references to one byte exist, whatever C hands in.
 pub struct Border {
-    regions: Cell<[Region; 6]>,
+    regions: [Cell<Region>; REGIONS],
     count: Cell<usize>,
 }
+
+/// Pointers of one call, at most: two descriptors and what they name (message, context, bytes), key, signature, workspace.
+const REGIONS: usize = 8;
 
 #[derive(Clone, Copy)]
 struct Region {
     start: usize,
-    len: usize,
-    is_written: bool,
+    /// Twice the length, which is at most `isize::MAX`, and 1 if the region is written.
+    tagged_len: usize,
 }
+
+const NOTHING: Region = Region { start: 0, tagged_len: 0 };
 
 impl Border {
     /// Does the work of one call. A panic, which is a mistake of ours, becomes an error.
@@ -58,8 +63,7 @@ impl Border {
     pub unsafe fn call<const N: usize>(
         work: impl FnOnce(&Self) -> Result<(), gambeson_error>,
     ) -> gambeson_error {
-        let nothing = Region { start: 0, len: 0, is_written: false };
-        let border = Self { regions: Cell::new([nothing; 6]), count: Cell::new(0) };
+        let border = Self { regions: [const { Cell::new(NOTHING) }; REGIONS], count: Cell::new(0) };
         let outcome = stopped(|| {
             let _guard = StackGuard::<N>;
             apart(work, &border)
@@ -67,22 +71,15 @@ impl Border {
         outcome.err().unwrap_or(gambeson_error::None)
     }
 
-    /// `B::LEN` bytes to read.
-    pub fn read<B: Bytes>(&self, start: *const u8) -> Result<&B, gambeson_error> {
-        self.claim(start.addr(), B::LEN, false)?;
-        // SAFETY: `call`'s caller promised it; `B` is an array of bytes, and nothing that is written overlaps it.
-        unsafe { start.cast::<B>().as_ref() }.ok_or(gambeson_error::Null)
-    }
-
     /// As many bytes as `B` has, if C says that there are so many.
     pub fn read_exactly<B: Bytes>(&self, start: *const u8, len: usize) -> Result<&B, gambeson_error> {
-        if len != B::LEN && !start.is_null() {
-            return Err(gambeson_error::Length);
-        }
-        self.read(start)
+        self.claim_exactly(start.addr(), len, B::LEN)?;
+        // SAFETY: `call`'s caller promised it; not null, `B` is an array of bytes, and nothing that is written overlaps it.
+        Ok(unsafe { &*start.cast::<B>() })
     }
 
-    /// Any number of bytes to read; null will do for none.
+    /// Any number of bytes to read; null will do for none. Not inlined: one text for all calls.
+    #[inline(never)]
     pub fn read_slice(&self, start: *const u8, len: usize) -> Result<&[u8], gambeson_error> {
         if len == 0 {
             return Ok(&[]);
@@ -95,15 +92,15 @@ impl Border {
     /// `B::LEN` bytes to write.
     pub fn write<B: Bytes>(&self, start: *mut u8) -> Result<&mut B, gambeson_error> {
         self.claim(start.addr(), B::LEN, true)?;
-        // SAFETY: `call`'s caller promised it; `B` is an array of bytes, and nothing else of this call overlaps it.
-        unsafe { start.cast::<B>().as_mut() }.ok_or(gambeson_error::Null)
+        // SAFETY: `call`'s caller promised it; not null, `B` is an array of bytes, and nothing else of this call overlaps it.
+        Ok(unsafe { &mut *start.cast::<B>() })
     }
 
     /// A shared secret to write.
     pub fn write_secret(&self, start: *mut u8) -> Result<&mut Secret<[u8; 32]>, gambeson_error> {
         self.claim(start.addr(), 32, true)?;
         // SAFETY: as for `write`; a `Secret` is what it holds, and one behind a reference is not dropped.
-        unsafe { start.cast::<Secret<[u8; 32]>>().as_mut() }.ok_or(gambeson_error::Null)
+        Ok(unsafe { &mut *start.cast::<Secret<[u8; 32]>>() })
     }
 
     /// Any number of bytes to write; null will do for none.
@@ -116,11 +113,21 @@ impl Border {
         Ok(unsafe { core::slice::from_raw_parts_mut(start, len) })
     }
 
+    /// A copy of a descriptor of C's.
+    pub fn descriptor<D: Descriptor>(&self, descriptor: *const D) -> Result<D, gambeson_error> {
+        if !descriptor.is_aligned() {
+            return Err(gambeson_error::State);
+        }
+        self.claim(descriptor.addr(), size_of::<D>(), false)?;
+        // SAFETY: `call`'s caller promised it; aligned, not null, and `Descriptor` promises that any bytes are one.
+        Ok(unsafe { descriptor.read() })
+    }
+
     /// A key that an earlier call put in C's object.
     pub fn key<K: Key>(&self, object: *const K::Object) -> Result<&K, gambeson_error> {
         self.claim(object.addr(), size_of::<K>(), false)?;
         // SAFETY: `call`'s caller promised it; `Key` promises that any bytes are one.
-        unsafe { object.cast::<K>().as_ref() }.ok_or(gambeson_error::Null)
+        Ok(unsafe { &*object.cast::<K>() })
     }
 
     /// The place for a key, or for a workspace. Where C's object is larger, as that of a workspace is on processors of 32 bits, its end is zeros.
@@ -132,9 +139,8 @@ impl Border {
         // SAFETY: `call`'s caller promised it; `Key` promises size and alignment, and nothing else of this call overlaps it.
         unsafe {
             object.cast::<u8>().add(size_of::<K>()).write_bytes(0, size_of::<K::Object>() - size_of::<K>());
-            object.cast::<MaybeUninit<K>>().as_mut()
+            Ok(&mut *object.cast::<MaybeUninit<K>>())
         }
-        .ok_or(gambeson_error::Null)
     }
 
     /// A context of C's.
@@ -145,7 +151,16 @@ impl Border {
         }
         self.claim(context.addr(), size_of::<O>(), true)?;
         // SAFETY: `call`'s caller promised it; aligned, any bytes are one, and nothing else of this call overlaps it.
-        unsafe { context.as_mut() }.ok_or(gambeson_error::Null)
+        Ok(unsafe { &mut *context })
+    }
+
+    /// Notes a region to read whose length C says, unless it is another than `expected`.
+    #[inline(never)]
+    fn claim_exactly(&self, start: usize, len: usize, expected: usize) -> Result<(), gambeson_error> {
+        if len != expected && start != 0 {
+            return Err(gambeson_error::Length);
+        }
+        self.claim(start, expected, false)
     }
 
     /// Notes a region, unless it is null, no object, or overlaps another of which one is written.
@@ -157,16 +172,17 @@ impl Border {
         if len > isize::MAX as usize || start.checked_add(len).is_none() {
             return Err(gambeson_error::Length);
         }
-        let mut regions = self.regions.get();
-        let overlaps = |other: &Region| {
-            (is_written || other.is_written) && start < other.start + other.len && other.start < start + len
+        let tag = usize::from(is_written);
+        let overlaps = |other: Region| {
+            (other.tagged_len | tag) & 1 == 1
+                && start < other.start + other.tagged_len / 2
+                && other.start < start + len
         };
-        if regions.iter().any(overlaps) {
+        if self.regions.iter().any(|other| overlaps(other.get())) {
             return Err(gambeson_error::Overlap);
         }
-        let free = regions.get_mut(self.count.get()).ok_or(gambeson_error::Internal)?;
-        *free = Region { start, len, is_written };
-        self.regions.set(regions);
+        let free = self.regions.get(self.count.get()).ok_or(gambeson_error::Internal)?;
+        free.set(Region { start, tagged_len: 2 * len + tag });
         self.count.set(self.count.get() + 1);
         Ok(())
     }
@@ -201,6 +217,12 @@ pub unsafe trait Key: Sized {
     /// What C sees of it.
     type Object;
 }
+
+/// A structure of C's that says what a call is to work on.
+///
+/// # Safety
+/// Whatever C writes into its members is a valid `Self`.
+pub unsafe trait Descriptor: Copy {}
 
 /// An object of C's for a hash that takes its input in pieces.
 ///

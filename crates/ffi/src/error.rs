@@ -26,7 +26,7 @@ pub enum gambeson_error {
     Context = -6,
     /// The source of randomness failed: no key was made, nothing was encapsulated or signed.
     Random = -7,
-    /// The hash was not started, or has ended; or an object is not aligned.
+    /// The hash was not started, or has ended; or an object or a descriptor is not aligned.
     State = -8,
     /// The function is not `Keccak-f[1600]`.
     Keccak = -9,
@@ -34,6 +34,8 @@ pub enum gambeson_error {
     Internal = -10,
     /// No hash function of HashML-DSA has this number.
     Prehash = -11,
+    /// A descriptor is of no known kind, or has a member set that its kind does not take.
+    Descriptor = -12,
 }
 
 /// A sentence about an error, without a full stop; for any other number it says that it is unknown.
@@ -42,7 +44,7 @@ pub enum gambeson_error {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
-    const ALL: [(gambeson_error, &CStr); 12] = [
+    const ALL: [(gambeson_error, &CStr); 13] = [
         (gambeson_error::None, c"no error"),
         (gambeson_error::Null, c"a pointer is null"),
         (gambeson_error::Length, c"a length is not that of the parameter set or of the hash function"),
@@ -51,10 +53,17 @@ pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
         (gambeson_error::Signature, c"the signature is not valid"),
         (gambeson_error::Context, c"the context string has more than 255 bytes"),
         (gambeson_error::Random, c"the source of randomness failed"),
-        (gambeson_error::State, c"the hash was not started, or has ended, or an object is not aligned"),
+        (
+            gambeson_error::State,
+            c"the hash was not started, or has ended, or an object or a descriptor is not aligned",
+        ),
         (gambeson_error::Keccak, c"the function is not Keccak-f[1600]"),
         (gambeson_error::Internal, c"a mistake in gambeson: please report it"),
         (gambeson_error::Prehash, c"no hash function of HashML-DSA has this number"),
+        (
+            gambeson_error::Descriptor,
+            c"a descriptor is of no known kind, or has a member set that its kind does not take",
+        ),
     ];
     let known = ALL.iter().find(|(known, _)| *known as c_int == error);
     known.map_or(c"unknown error", |(_, text)| text).as_ptr()

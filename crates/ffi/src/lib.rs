@@ -6,14 +6,16 @@
 //! | module | what is in it |
 //! | --- | --- |
 //! | `mlkem`, `mldsa`, `prehash`, `sha3` | the calls |
+//! | `message`, `random` | the descriptors of messages and of randomness |
 //! | `border` | pointers become references, panics stop; objects of C's |
-//! | `error`, `random`, `keccak` | error numbers, sources of randomness, the platform's permutation |
+//! | `error`, `keccak` | error numbers, the platform's permutation |
 //! | `sizes` | what the header defines |
 #![allow(clippy::missing_safety_doc, reason = "the head of the header says it, once for all")]
 
 mod border;
 pub mod error;
 mod keccak;
+mod message;
 mod mldsa;
 mod mlkem;
 mod prehash;

@@ -1,25 +1,31 @@
-//! ML-KEM: what a call does, for every set; and the calls, set by set.
+//! ML-KEM: the work of a call, for every set; and the calls, set by set.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
 use gambeson::mlkem::{
     DecapsulationKey, DecapsulationKeyRef, EncapsulationKeyRef, MlKem512, MlKem768, MlKem1024, ParameterSet,
 };
+use gambeson::secret::Secret;
 use gambeson::{Bytes, Compact, Small, Workspace};
 
 use crate::border::{Border, Key, door};
 use crate::error::gambeson_error;
-use crate::random::Source;
+use crate::random::{draw, gambeson_randomness};
 
 type Outcome = Result<(), gambeson_error>;
 
 /// Makes a key in C's object and, where C wants it, its public half.
-pub fn make<P: ParameterSet, O>(border: &Border, key: *mut O, ek: *mut u8, source: Source<'_>) -> Outcome
+pub fn make<P: ParameterSet, O>(
+    border: &Border,
+    (key, ek): (*mut O, *mut u8),
+    randomness: *const gambeson_randomness,
+) -> Outcome
 where
     DecapsulationKey<P>: Key<Object = O>,
 {
     let key = border.place::<DecapsulationKey<P>>(key)?;
     let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
-    let seed = source.draw()?;
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
     key.write(match ek {
         Some(ek) => DecapsulationKey::from_seed_into(seed.expose(), ek),
         None => DecapsulationKey::from_seed(seed.expose()),
@@ -27,26 +33,11 @@ where
     Ok(())
 }
 
-/// Encapsulates. Randomness is drawn last, so that none is for a call that fails.
-pub fn encapsulate<P: ParameterSet>(
-    border: &Border,
-    (c, shared): (*mut u8, *mut u8),
-    (ek, ek_len): (*const u8, usize),
-    source: Source<'_>,
-) -> Outcome {
-    let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
-    let c = border.write::<P::Ciphertext>(c)?;
-    let shared = border.write_secret(shared)?;
-    let ek = EncapsulationKeyRef::<P>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
-    ek.encapsulate_deterministic_into(source.draw()?.expose(), c, shared);
-    Ok(())
-}
-
 /// Makes a key as [`make`] does, in a workspace.
 pub fn make_in<P: ParameterSet, O, W>(
     border: &Border,
     (key, ek): (*mut O, *mut u8),
-    seed: *const u8,
+    randomness: *const gambeson_randomness,
     workspace: *mut W,
 ) -> Outcome
 where
@@ -55,14 +46,93 @@ where
 {
     let key = border.place::<DecapsulationKey<Small<P>>>(key)?;
     let ek = if ek.is_null() { None } else { Some(border.write::<P::EncapsulationKeyBytes>(ek)?) };
-    let seed = border.read::<[u8; 64]>(seed)?;
-    key.write(DecapsulationKey::from_seed_in(seed, ek, Workspace::at(border.place(workspace)?)));
+    let workspace = border.place(workspace)?;
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
+    key.write(DecapsulationKey::from_seed_in(seed.expose(), ek, Workspace::at(workspace)));
+    Ok(())
+}
+
+/// Encapsulates.
+pub fn encapsulate<P: ParameterSet>(
+    border: &Border,
+    (c, shared): (*mut u8, *mut u8),
+    (ek, ek_len): (*const u8, usize),
+    randomness: *const gambeson_randomness,
+) -> Outcome {
+    let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
+    let (c, shared) = (border.write::<P::Ciphertext>(c)?, border.write_secret(shared)?);
+    let ek = EncapsulationKeyRef::<P>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
+    let mut m = Secret::new([0; 32]);
+    draw(border, randomness, m.expose_mut())?;
+    ek.encapsulate_deterministic_into(m.expose(), c, shared);
+    Ok(())
+}
+
+/// Encapsulates as [`encapsulate`] does, in a workspace.
+pub fn encapsulate_in<P: ParameterSet, W>(
+    border: &Border,
+    (c, shared): (*mut u8, *mut u8),
+    (ek, ek_len): (*const u8, usize),
+    randomness: *const gambeson_randomness,
+    workspace: *mut W,
+) -> Outcome
+where
+    Workspace<P>: Key<Object = W>,
+{
+    let ek = border.read_exactly::<P::EncapsulationKeyBytes>(ek, ek_len)?;
+    let (c, shared) = (border.write::<P::Ciphertext>(c)?, border.write_secret(shared)?);
+    let ek = EncapsulationKeyRef::<Small<P>>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
+    let workspace = border.place(workspace)?;
+    let mut m = Secret::new([0; 32]);
+    draw(border, randomness, m.expose_mut())?;
+    ek.encapsulate_deterministic_in(m.expose(), c, shared, Workspace::at(workspace));
+    Ok(())
+}
+
+/// Decapsulates with a key in the form of FIPS 203, which is checked first.
+pub fn decapsulate<P: ParameterSet>(
+    border: &Border,
+    shared: *mut u8,
+    (c, c_len): (*const u8, usize),
+    (dk, dk_len): (*const u8, usize),
+) -> Outcome {
+    let c = border.read_exactly::<P::Ciphertext>(c, c_len)?;
+    let dk = border.read_exactly::<P::DecapsulationKeyBytes>(dk, dk_len)?;
+    let shared = border.write_secret(shared)?;
+    let key = DecapsulationKeyRef::<P>::from_ref(dk.as_ref()).map_err(|_| gambeson_error::Key)?;
+    key.decapsulate_into(c, shared);
+    Ok(())
+}
+
+/// Decapsulates as [`decapsulate`] does, in a workspace.
+pub fn decapsulate_in<P: ParameterSet, W>(
+    border: &Border,
+    shared: *mut u8,
+    (c, c_len): (*const u8, usize),
+    (dk, dk_len): (*const u8, usize),
+    workspace: *mut W,
+) -> Outcome
+where
+    Workspace<P>: Key<Object = W>,
+{
+    let c = border.read_exactly::<P::Ciphertext>(c, c_len)?;
+    let dk = border.read_exactly::<P::DecapsulationKeyBytes>(dk, dk_len)?;
+    let shared = border.write_secret(shared)?;
+    let workspace = Workspace::at(border.place::<Workspace<P>>(workspace)?);
+    let key = DecapsulationKeyRef::<Small<P>>::from_ref_in(dk.as_ref(), workspace)
+        .map_err(|_| gambeson_error::Key)?;
+    key.decapsulate_in(c, shared, workspace);
     Ok(())
 }
 
 /// Makes both keys in the forms of FIPS 203.
 #[cfg(feature = "std")]
-pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, source: Source<'_>) -> Outcome {
+pub fn keypair<P: ParameterSet>(
+    border: &Border,
+    (ek, dk): (*mut u8, *mut u8),
+    randomness: *const gambeson_randomness,
+) -> Outcome {
     /// In a frame of its own, which is large: the seed's would lie below what is scrubbed.
     #[inline(never)]
     fn work<P: ParameterSet>(seed: &[u8; 64], dk: &mut P::DecapsulationKeyBytes) {
@@ -70,84 +140,103 @@ pub fn keypair<P: ParameterSet>(border: &Border, ek: *mut u8, dk: *mut u8, sourc
     }
     let ek = border.write::<P::EncapsulationKeyBytes>(ek)?.as_mut();
     let dk = border.write::<P::DecapsulationKeyBytes>(dk)?;
-    work::<P>(source.draw()?.expose(), dk);
+    let mut seed = Secret::new([0; 64]);
+    draw(border, randomness, seed.expose_mut())?;
+    work::<P>(seed.expose(), dk);
     // ek stands after dk_PKE, which is as long as its t̂.
     ek.copy_from_slice(&dk.as_ref()[ek.len() - 32..][..ek.len()]);
     Ok(())
 }
 
-macro_rules! mlkem {
-    ($module:ident, $set:ty, $held:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
-        #[doc = concat!(" A decapsulation key of ", $text, " in 96 bytes, remade at each use: its seed and the hash of its public half. Secret;")]
-        /// may be copied; to be wiped.
+/// The key of a set, and the calls that have no schedule.
+macro_rules! mlkem_key {
+    ($module:ident, $set:ty, $text:literal, $name:literal, $key:ident) => {
+        #[doc = concat!(" A decapsulation key of ", $text, " in 96 bytes, for both schedules: its seed and the hash of its public half. Each use makes the")]
+        /// rest again. Secret: to be wiped. It may be copied.
         #[repr(C)]
         #[derive(Debug)]
         pub struct $key {
-            /// Nobody else's.
+            /// The library's.
             pub opaque: [u8; 96],
         }
 
-        // SAFETY: asserted below; a `DecapsulationKey` is a seed and a hash.
-        unsafe impl Key for DecapsulationKey<$held> {
+        // SAFETY: asserted below; a `DecapsulationKey` is a seed and a hash, in one order for both schedules.
+        unsafe impl Key for DecapsulationKey<Compact<$set>> {
+            type Object = $key;
+        }
+
+        // SAFETY: as above.
+        unsafe impl Key for DecapsulationKey<Small<$set>> {
             type Object = $key;
         }
 
         const _: () = {
-            assert!(size_of::<DecapsulationKey<$held>>() == 96 && align_of::<DecapsulationKey<$held>>() == 1);
+            type Fast = DecapsulationKey<Compact<$set>>;
+            type Least = DecapsulationKey<Small<$set>>;
+            assert!(size_of::<Fast>() == 96 && align_of::<Fast>() == 1);
+            assert!(size_of::<Least>() == 96 && align_of::<Least>() == 1);
         };
 
-        #[doc = concat!("Calls of ", $text, ".")]
+        #[doc = concat!("Calls of ", $text, " for both schedules.")]
         pub mod $module {
-            use core::ffi::c_void;
-
             use super::*;
-            use crate::random::gambeson_fill;
 
             door! {
-                /// A new key, with the operating system's randomness, or the port's: the private half to `key`, the public one to `ek` unless
-                /// that is null.
-                ///
-                /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
-                $name "_key_generate" => key_generate(key: *mut $key, ek: *mut u8), |border| {
-                    make::<$held, _>(border, key, ek, Source::System)
-                }
-            }
-
-            door! {
-                /// The same with the caller's randomness: 64 bytes are asked for, once.
-                ///
-                /// Errors: NULL, OVERLAP, RANDOM.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
-                $name "_key_generate_with" => key_generate_with(key: *mut $key, ek: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
-                    make::<$held, _>(border, key, ek, Source::Caller(fill, fill_ctx))
-                }
-            }
-
-            door! {
-                /// The key of a seed d ‖ z, which is random or was stored.
-                ///
-                /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
-                $name "_key_from_seed" => key_from_seed(key: *mut $key, ek: *mut u8, seed: *const u8), |border| {
-                    make::<$held, _>(border, key, ek, Source::Given(border.read::<[u8; 64]>(seed)?))
-                }
-            }
-
-            door! {
-                /// The seed of a key: what to store, in secret.
+                /// Copies out the seed of a key: 64 secret bytes to store.
                 ///
                 /// Errors: NULL, OVERLAP.
                 /// cbindgen:ptrs-as-arrays=[[seed; GAMBESON_MLKEM_SEED_BYTES]]
                 $name "_key_seed" => key_seed(key: *const $key, seed: *mut u8), |border| {
-                    let key = border.key::<DecapsulationKey<$held>>(key)?;
+                    let key = border.key::<DecapsulationKey<Compact<$set>>>(key)?;
                     *border.write(seed)? = *key.seed().ok_or(gambeson_error::Key)?.expose();
                     Ok(())
                 }
             }
 
             door! {
-                /// The public half of a key, made again.
+                /// Checks that the bytes are an encapsulation key. The encapsulation checks it, too.
+                ///
+                /// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
+                $name "_check_ek" => check_ek(ek: *const u8, ek_len: usize), |border| {
+                    let ek = border.read_exactly(ek, ek_len)?;
+                    EncapsulationKeyRef::<$set>::from_ref(ek).map(drop).map_err(|_| gambeson_error::Key)
+                }
+            }
+
+            door! {
+                /// Checks that the bytes are a decapsulation key. The decapsulation checks it, too.
+                ///
+                /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
+                $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
+                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
+                    DecapsulationKeyRef::<$set>::from_ref(dk).map(drop).map_err(|_| gambeson_error::Key)
+                }
+            }
+        }
+    };
+}
+
+/// The calls of a set in one schedule.
+macro_rules! mlkem {
+    ($module:ident, $set:ty, $held:ty, $text:literal, $name:literal, $sizes:literal, $key:ident) => {
+        #[doc = concat!("Calls of ", $text, ".")]
+        pub mod $module {
+            use super::*;
+
+            door! {
+                /// Makes a key of 64 bytes of randomness, the seed d ‖ z: the private half in `key`, the public half in `ek` unless that is null.
+                /// GAMBESON_RANDOMNESS_BYTES gives the key of a stored seed.
+                ///
+                /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+                /// OVERLAP, RANDOM, STATE, DESCRIPTOR.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
+                $name "_key_generate" => key_generate(key: *mut $key, ek: *mut u8, randomness: *const gambeson_randomness), |border| {
+                    make::<$held, _>(border, (key, ek), randomness)
+                }
+            }
+
+            door! {
+                /// Makes the public half of a key again.
                 ///
                 /// Errors: NULL, OVERLAP.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
@@ -159,8 +248,8 @@ macro_rules! mlkem {
             }
 
             door! {
-                /// The shared secret that a ciphertext carries. One that no encapsulation made is no error: it gives a secret that nobody else
-                /// knows.
+                /// Makes the shared secret that a ciphertext carries. A ciphertext that no encapsulation made is no error: its secret is one that
+                /// nobody else knows.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP.
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
@@ -173,85 +262,40 @@ macro_rules! mlkem {
             }
 
             door! {
-                /// Whether these are the bytes of an encapsulation key. `encapsulate` asks that itself.
+                /// Makes a shared secret of 32 bytes of randomness, and the ciphertext that carries it to the holder of the private half.
+                /// GAMBESON_RANDOMNESS_BYTES gives the coins, which must be random, secret and used once.
                 ///
-                /// FIPS 203, §7.2. Errors: NULL, LENGTH, KEY.
-                $name "_check_ek" => check_ek(ek: *const u8, ek_len: usize), |border| {
-                    let ek = border.read_exactly(ek, ek_len)?;
-                    EncapsulationKeyRef::<$set>::from_ref(ek).map(drop).map_err(|_| gambeson_error::Key)
-                }
-            }
-
-            door! {
-                /// A fresh shared secret for the holder of the private half, and the ciphertext that carries it there, with the operating
-                /// system's randomness, or the port's.
-                ///
-                /// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
+                /// FIPS 203, Algorithm 20 (ML-KEM.Encaps); of given coins Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP,
+                /// KEY, RANDOM, STATE, DESCRIPTOR.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES]]")]
-                $name "_encapsulate" => encapsulate(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize), |border| {
-                    super::encapsulate::<$set>(border, (ciphertext, shared), (ek, ek_len), Source::System)
+                $name "_encapsulate" => encapsulate(
+                    ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, randomness: *const gambeson_randomness
+                ), |border| {
+                    super::encapsulate::<$set>(border, (ciphertext, shared), (ek, ek_len), randomness)
                 }
             }
 
             door! {
-                /// The same with the caller's randomness: 32 bytes are asked for, once.
-                ///
-                /// Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES]]")]
-                $name "_encapsulate_with" => encapsulate_with(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
-                    let source = Source::Caller(fill, fill_ctx);
-                    super::encapsulate::<$set>(border, (ciphertext, shared), (ek, ek_len), source)
-                }
-            }
-
-            door! {
-                /// The same with coins, which must be random, secret and used once.
-                ///
-                /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES], [coins; GAMBESON_MLKEM_COINS_BYTES]]")]
-                $name "_encapsulate_deterministic" => encapsulate_deterministic(ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, coins: *const u8), |border| {
-                    let source = Source::Given(border.read::<[u8; 32]>(coins)?);
-                    super::encapsulate::<$set>(border, (ciphertext, shared), (ek, ek_len), source)
-                }
-            }
-
-            door! {
-                /// Whether these are the bytes of a decapsulation key. `decapsulate` asks that itself.
-                ///
-                /// FIPS 203, §7.3, and §7.2 for the encapsulation key inside. Errors: NULL, LENGTH, KEY.
-                $name "_check_dk" => check_dk(dk: *const u8, dk_len: usize), |border| {
-                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
-                    DecapsulationKeyRef::<$set>::from_ref(dk).map(drop).map_err(|_| gambeson_error::Key)
-                }
-            }
-
-            door! {
-                /// `key_decapsulate` for a key in the form of FIPS 203, which is checked first.
+                /// Does what `_key_decapsulate` does, with a key in the form of FIPS 203, which is checked first.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY.
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 $name "_decapsulate" => decapsulate(shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize), |border| {
-                    let c = border.read_exactly(ciphertext, ciphertext_len)?;
-                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
-                    let shared = border.write_secret(shared)?;
-                    let key = DecapsulationKeyRef::<$set>::from_ref(dk).map_err(|_| gambeson_error::Key)?;
-                    key.decapsulate_into(c, shared);
-                    Ok(())
+                    super::decapsulate::<$set>(border, shared, (ciphertext, ciphertext_len), (dk, dk_len))
                 }
             }
         }
     };
 }
 
-/// What works in memory of C's.
+/// The calls that work in memory of C's.
 macro_rules! mlkem_in_workspace {
     ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal, $key:ident, $workspace:ident, $bytes:ident) => {
-        #[doc = concat!(" Memory in which calls of ", $text, " work that end in `_in`, instead of on the stack. It need not be initialised, and is")]
-        /// wiped before they return.
+        #[doc = concat!(" Memory for the calls of ", $text, " that end in `_in`, in place of the stack. It need not be initialised; the calls wipe it.")]
         #[repr(C)]
         #[derive(Debug)]
         pub struct $workspace {
-            /// Nobody else's.
+            /// The library's.
             pub opaque: [u64; 230],
         }
 
@@ -271,17 +315,19 @@ macro_rules! mlkem_in_workspace {
             use super::*;
 
             door! {
-                /// `_key_from_seed` in a workspace.
+                /// Does what `_key_generate` does, in a workspace.
                 ///
-                /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP, STATE.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
-                $name "_key_from_seed_in" [FRAMES_IN] => key_from_seed_in(key: *mut $key, ek: *mut u8, seed: *const u8, workspace: *mut $workspace), |border| {
-                    make_in::<$set, _, _>(border, (key, ek), seed, workspace)
+                /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE, DESCRIPTOR.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
+                $name "_key_generate_in" [FRAMES_IN] => key_generate_in(
+                    key: *mut $key, ek: *mut u8, randomness: *const gambeson_randomness, workspace: *mut $workspace
+                ), |border| {
+                    make_in::<$set, _, _>(border, (key, ek), randomness, workspace)
                 }
             }
 
             door! {
-                /// `_key_public` in a workspace.
+                /// Does what `_key_public` does, in a workspace.
                 ///
                 /// Errors: NULL, OVERLAP, STATE.
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES]]")]
@@ -293,7 +339,7 @@ macro_rules! mlkem_in_workspace {
             }
 
             door! {
-                /// `_key_decapsulate` in a workspace.
+                /// Does what `_key_decapsulate` does, in a workspace.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, STATE.
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
@@ -309,83 +355,50 @@ macro_rules! mlkem_in_workspace {
             }
 
             door! {
-                /// `_encapsulate_deterministic` in a workspace.
+                /// Does what `_encapsulate` does, in a workspace.
                 ///
-                /// FIPS 203, Algorithm 17 (ML-KEM.Encaps_internal). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES], [coins; GAMBESON_MLKEM_COINS_BYTES]]")]
-                $name "_encapsulate_deterministic_in" [FRAMES_IN] => encapsulate_deterministic_in(
-                    ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, coins: *const u8, workspace: *mut $workspace
+                /// FIPS 203, Algorithm 20 (ML-KEM.Encaps). Errors: NULL, LENGTH, OVERLAP, KEY, RANDOM, STATE, DESCRIPTOR.
+                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ciphertext; GAMBESON_", $sizes, "_CIPHERTEXT_BYTES], [shared; GAMBESON_MLKEM_SHARED_BYTES]]")]
+                $name "_encapsulate_in" [FRAMES_IN] => encapsulate_in(
+                    ciphertext: *mut u8, shared: *mut u8, ek: *const u8, ek_len: usize, randomness: *const gambeson_randomness,
+                    workspace: *mut $workspace
                 ), |border| {
-                    let (c, shared) = (border.write(ciphertext)?, border.write_secret(shared)?);
-                    let (ek, m) = (border.read_exactly(ek, ek_len)?, border.read(coins)?);
-                    let ek = EncapsulationKeyRef::<Small<$set>>::from_ref(ek).map_err(|_| gambeson_error::Key)?;
-                    ek.encapsulate_deterministic_in(m, c, shared, Workspace::at(border.place(workspace)?));
-                    Ok(())
+                    super::encapsulate_in::<$set, _>(border, (ciphertext, shared), (ek, ek_len), randomness, workspace)
                 }
             }
 
             door! {
-                /// `_decapsulate` in a workspace.
+                /// Does what `_decapsulate` does, in a workspace.
                 ///
                 /// FIPS 203, Algorithm 21 (ML-KEM.Decaps). Errors: NULL, LENGTH, OVERLAP, KEY, STATE.
                 /// cbindgen:ptrs-as-arrays=[[shared; GAMBESON_MLKEM_SHARED_BYTES]]
                 $name "_decapsulate_in" [FRAMES_IN] => decapsulate_in(
                     shared: *mut u8, ciphertext: *const u8, ciphertext_len: usize, dk: *const u8, dk_len: usize, workspace: *mut $workspace
                 ), |border| {
-                    let c = border.read_exactly::<<$set as ParameterSet>::Ciphertext>(ciphertext, ciphertext_len)?;
-                    let dk = border.read_exactly::<<$set as ParameterSet>::DecapsulationKeyBytes>(dk, dk_len)?;
-                    let shared = border.write_secret(shared)?;
-                    let workspace = Workspace::at(border.place::<Workspace<$set>>(workspace)?);
-                    let key = DecapsulationKeyRef::<Small<$set>>::from_ref_in(dk, workspace).map_err(|_| gambeson_error::Key)?;
-                    key.decapsulate_in(c, shared, workspace);
-                    Ok(())
+                    super::decapsulate_in::<$set, _>(border, shared, (ciphertext, ciphertext_len), (dk, dk_len), workspace)
                 }
             }
         }
     };
 }
 
-/// What takes the heap.
+/// The call that takes the heap.
 #[cfg(feature = "std")]
 macro_rules! mlkem_hosted {
     ($module:ident, $set:ty, $text:literal, $name:literal, $sizes:literal) => {
         #[doc = concat!("Calls of ", $text, " that take the heap.")]
         pub mod $module {
-            use core::ffi::c_void;
-
             use super::*;
-            use crate::random::gambeson_fill;
 
             door! {
-                /// New keys in the forms of FIPS 203, with the operating system's randomness.
+                /// Makes both keys in the forms of FIPS 203, of 64 bytes of randomness, the seed d ‖ z.
                 ///
-                /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen). Errors: NULL, OVERLAP, RANDOM.
+                /// FIPS 203, Algorithm 19 (ML-KEM.KeyGen); of a stored seed Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, LENGTH,
+                /// OVERLAP, RANDOM, STATE, DESCRIPTOR.
                 /// cbindgen:prefix=GAMBESON_HOSTED
                 #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
-                $name "_keypair" => keypair(ek: *mut u8, dk: *mut u8), |border| {
-                    super::keypair::<$set>(border, ek, dk, Source::System)
-                }
-            }
-
-            door! {
-                /// The same with the caller's randomness: 64 bytes are asked for, once.
-                ///
-                /// Errors: NULL, OVERLAP, RANDOM.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES]]")]
-                $name "_keypair_with" => keypair_with(ek: *mut u8, dk: *mut u8, fill: gambeson_fill, fill_ctx: *mut c_void), |border| {
-                    super::keypair::<$set>(border, ek, dk, Source::Caller(fill, fill_ctx))
-                }
-            }
-
-            door! {
-                /// The keys of a seed d ‖ z in the forms of FIPS 203.
-                ///
-                /// FIPS 203, Algorithm 16 (ML-KEM.KeyGen_internal). Errors: NULL, OVERLAP.
-                /// cbindgen:prefix=GAMBESON_HOSTED
-                #[doc = concat!("cbindgen:ptrs-as-arrays=[[ek; GAMBESON_", $sizes, "_EK_BYTES], [dk; GAMBESON_", $sizes, "_DK_BYTES], [seed; GAMBESON_MLKEM_SEED_BYTES]]")]
-                $name "_keypair_from_seed" => keypair_from_seed(ek: *mut u8, dk: *mut u8, seed: *const u8), |border| {
-                    super::keypair::<$set>(border, ek, dk, Source::Given(border.read::<[u8; 64]>(seed)?))
+                $name "_keypair" => keypair(ek: *mut u8, dk: *mut u8, randomness: *const gambeson_randomness), |border| {
+                    super::keypair::<$set>(border, (ek, dk), randomness)
                 }
             }
         }
@@ -403,6 +416,9 @@ macro_rules! sizes {
     };
 }
 
+mlkem_key! { mlkem512_key, MlKem512, "ML-KEM-512", "mlkem512", gambeson_mlkem512_key }
+mlkem_key! { mlkem768_key, MlKem768, "ML-KEM-768", "mlkem768", gambeson_mlkem768_key }
+mlkem_key! { mlkem1024_key, MlKem1024, "ML-KEM-1024", "mlkem1024", gambeson_mlkem1024_key }
 mlkem! { mlkem512, MlKem512, Compact<MlKem512>, "ML-KEM-512", "mlkem512", "MLKEM512", gambeson_mlkem512_key }
 mlkem! { mlkem768, MlKem768, Compact<MlKem768>, "ML-KEM-768", "mlkem768", "MLKEM768", gambeson_mlkem768_key }
 mlkem! { mlkem1024, MlKem1024, Compact<MlKem1024>, "ML-KEM-1024", "mlkem1024", "MLKEM1024", gambeson_mlkem1024_key }
@@ -412,12 +428,12 @@ mlkem_hosted! { mlkem512_hosted, MlKem512, "ML-KEM-512", "mlkem512", "MLKEM512" 
 mlkem_hosted! { mlkem768_hosted, MlKem768, "ML-KEM-768", "mlkem768", "MLKEM768" }
 #[cfg(feature = "std")]
 mlkem_hosted! { mlkem1024_hosted, MlKem1024, "ML-KEM-1024", "mlkem1024", "MLKEM1024" }
-mlkem! { small_mlkem512, Small<MlKem512>, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key }
-mlkem! { small_mlkem768, Small<MlKem768>, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key }
-mlkem! { small_mlkem1024, Small<MlKem1024>, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key }
-mlkem_in_workspace! { small_mlkem512_in, MlKem512, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_small_mlkem512_key, gambeson_small_mlkem512_workspace, GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES }
-mlkem_in_workspace! { small_mlkem768_in, MlKem768, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_small_mlkem768_key, gambeson_small_mlkem768_workspace, GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES }
-mlkem_in_workspace! { small_mlkem1024_in, MlKem1024, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_small_mlkem1024_key, gambeson_small_mlkem1024_workspace, GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES }
+mlkem! { small_mlkem512, Small<MlKem512>, Small<MlKem512>, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_mlkem512_key }
+mlkem! { small_mlkem768, Small<MlKem768>, Small<MlKem768>, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_mlkem768_key }
+mlkem! { small_mlkem1024, Small<MlKem1024>, Small<MlKem1024>, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_mlkem1024_key }
+mlkem_in_workspace! { small_mlkem512_in, MlKem512, "ML-KEM-512 in the least memory", "small_mlkem512", "MLKEM512", gambeson_mlkem512_key, gambeson_small_mlkem512_workspace, GAMBESON_SMALL_MLKEM512_WORKSPACE_BYTES }
+mlkem_in_workspace! { small_mlkem768_in, MlKem768, "ML-KEM-768 in the least memory", "small_mlkem768", "MLKEM768", gambeson_mlkem768_key, gambeson_small_mlkem768_workspace, GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES }
+mlkem_in_workspace! { small_mlkem1024_in, MlKem1024, "ML-KEM-1024 in the least memory", "small_mlkem1024", "MLKEM1024", gambeson_mlkem1024_key, gambeson_small_mlkem1024_workspace, GAMBESON_SMALL_MLKEM1024_WORKSPACE_BYTES }
 
 sizes! { MlKem512, GAMBESON_MLKEM512_EK_BYTES, GAMBESON_MLKEM512_DK_BYTES, GAMBESON_MLKEM512_CIPHERTEXT_BYTES }
 sizes! { MlKem768, GAMBESON_MLKEM768_EK_BYTES, GAMBESON_MLKEM768_DK_BYTES, GAMBESON_MLKEM768_CIPHERTEXT_BYTES }

@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use gambeson::mldsa::{Digest, PreHash, PreHasher};
 use gambeson::secret::StackGuard;
 
-use crate::border::{Border, Held, door};
+use crate::border::{Held, door};
 use crate::error::gambeson_error;
 use crate::sha3::context;
 use crate::sizes;
@@ -24,14 +24,13 @@ macro_rules! functions {
         }
 
         /// The function with this number; any may come from C.
-        fn function(prehash: c_int) -> Result<PreHash, gambeson_error> {
-            $(if prehash == gambeson_prehash::$function as c_int {
-                return Ok(PreHash::$function);
-            })*
-            Err(gambeson_error::Prehash)
+        pub fn function(prehash: c_int) -> Result<PreHash, gambeson_error> {
+            let mut all = PreHash::ALL.into_iter();
+            all.find(|function| *function as c_int == prehash).ok_or(gambeson_error::Prehash)
         }
 
         const _: () = {
+            $(assert!(PreHash::$function as c_int == gambeson_prehash::$function as c_int);)*
             $(assert!(PreHash::$function.digest_len() == sizes::$len);)*
         };
     };
@@ -62,19 +61,6 @@ functions! {
     Shake128 = 11, GAMBESON_PREHASH_SHAKE128_BYTES;
     /// SHAKE256 with 64 bytes of output.
     Shake256 = 12, GAMBESON_PREHASH_SHAKE256_BYTES;
-}
-
-/// A digest of C's, and what it says that made it.
-pub fn digest_of(
-    border: &Border,
-    prehash: c_int,
-    (digest, len): (*const u8, usize),
-) -> Result<Digest, gambeson_error> {
-    let function = function(prehash)?;
-    if digest.is_null() {
-        return Err(gambeson_error::Null);
-    }
-    Digest::from_bytes(function, border.read_slice(digest, len)?).map_err(|_| gambeson_error::Length)
 }
 
 /// A hash, which may want more than the 8 bytes of alignment that C's object has: it is moved out for each piece, and back.
@@ -117,7 +103,7 @@ impl Pieces {
 }
 
 context! {
-    /// A digest of a message in pieces, for `_sign_prehashed` and `_verify_prehashed`.
+    /// A digest of a message in pieces, for GAMBESON_MESSAGE_PREHASHED.
     gambeson_prehash_ctx, 31
 }
 

@@ -14,7 +14,7 @@ macro_rules! context {
         #[repr(C)]
         #[derive(Debug)]
         pub struct $context {
-            /// Nobody else's.
+            /// The library's.
             pub opaque: [u64; $words],
         }
 

@@ -2,7 +2,9 @@
 
 use super::Instrument;
 use super::kem::OPERATIONS;
-use crate::c::{Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, PREHASHES, prehash, prehash_number, wipe};
+use crate::c::{
+    Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, Message, PREHASHES, Randomness, prehash, prehash_number, wipe,
+};
 use crate::hunt::Hunt;
 use crate::marked::secret;
 use crate::{bytes, valgrind};
@@ -64,14 +66,18 @@ fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) ->
     let name = |op| (calls.set, op, form(calls));
     let [public_len, private_len, _, seed_len] = calls.sizes;
     let mut made: (Key, Vec<u8>) = ([0; 96], vec![0; public_len]);
-    gate.run_into(name("keygen"), &mut made, |(key, public)| calls.key_from_seed(key, public, seed));
+    gate.run_into(name("keygen"), &mut made, |(key, public)| {
+        calls.key_generate(key, Some(public), Some(&Randomness::bytes(seed)));
+    });
     assert!(made.1 == public, "one key");
     let mut other: Key = [0; 96];
-    gate.run_into(name("keygen, hash only"), &mut other, |key| calls.key_generate_with(key, seed));
+    gate.run_into(name("keygen, hash only"), &mut other, |key| {
+        calls.key_generate(key, None, Some(&Randomness::callback(&mut &*seed)));
+    });
     gate.run_fresh(name("generate"), |keep| {
         let (mut key, mut public, mut seed) = ([0; 96], [0; LONGEST], [0; 64]);
         let seed = &mut seed[..seed_len];
-        calls.key_generate(&mut key, &mut public[..public_len]);
+        calls.key_generate(&mut key, Some(&mut public[..public_len]), None);
         calls.key_seed(&key, seed);
         keep(seed);
         wipe(&mut key);
@@ -85,7 +91,7 @@ fn keys(gate: &mut impl Instrument, calls: &Keys, seed: &[u8], public: &[u8]) ->
     let mut pair = (vec![0; public_len], vec![0; private_len]);
     // The standard's keys have no schedule.
     gate.run_into((calls.set, "keypair", "C"), &mut pair, |(public, private)| {
-        calls.keypair_from_seed(public, private, seed);
+        calls.keypair(public, private, &Randomness::bytes(seed));
     });
     gate.run_into(name("wipe"), &mut other, |key| wipe(key));
     made.0
@@ -107,10 +113,12 @@ pub fn kem(
     let name = |op| (calls.keys.set, op, form);
     let mut sent = (vec![0; c_len], [0; 32]);
     gate.run_into(name("encaps"), &mut sent, |(c, shared)| {
-        calls.encapsulate_deterministic(c, shared, ek, m);
+        calls.encapsulate(c, shared, ek, &Randomness::bytes(m));
     });
     let mut again = (vec![0; c_len], [0; 32]);
-    gate.run_into(name("encaps with"), &mut again, |(c, shared)| calls.encapsulate_with(c, shared, ek, m));
+    gate.run_into(name("encaps with"), &mut again, |(c, shared)| {
+        calls.encapsulate(c, shared, ek, &Randomness::callback(&mut m.as_slice()));
+    });
     for (c, shared) in [&sent, &again] {
         valgrind::mark_public(c);
         valgrind::mark_public(shared);
@@ -142,29 +150,30 @@ pub fn dsa(
 
     let mut mu = ([0; 31], [0; 64]);
     gate.run_into(name("μ in pieces"), &mut mu, |(hash, mu)| calls.mu(hash, vk, message, mu));
-    let mu = &mu.1;
     let digest = PreHash::Sha2_512.digest(message);
-    let digest = (prehash_number(PreHash::Sha2_512), digest.as_bytes());
+    let digest = || Message::prehashed(prehash_number(PreHash::Sha2_512), digest.as_bytes());
+    let (message, mu) = (|| Message::pure(message), || Message::mu(&mu.1));
     let signed = |gate: &mut _, name, sign: &(dyn Fn(&mut [u8]) + Sync)| {
         let mut signature = vec![0; signature_len];
         Instrument::run_into(gate, name, &mut signature, |signature| sign(signature));
         valgrind::mark_public(&signature);
         signature
     };
+    let given = || Randomness::bytes(rnd);
     let pure = [
-        signed(gate, name("sign"), &|s| calls.key_sign_with_rnd(key, s, message, rnd)),
-        signed(gate, name("sign with"), &|s| calls.key_sign_with(key, s, message, rnd)),
-        signed(gate, name("sign μ"), &|s| calls.key_sign_mu_with_rnd(key, s, mu, rnd)),
-        signed(gate, by_bytes("sign, encoded"), &|s| calls.sign_with_rnd(s, message, sk, rnd)),
-        signed(gate, by_bytes("sign μ, encoded"), &|s| calls.sign_mu_with_rnd(s, mu, sk, rnd)),
+        signed(gate, name("sign"), &|s| calls.key_sign(key, s, &message(), &given())),
+        signed(gate, name("sign with"), &|s| {
+            calls.key_sign(key, s, &message(), &Randomness::callback(&mut rnd.as_slice()));
+        }),
+        signed(gate, name("sign μ"), &|s| calls.key_sign(key, s, &mu(), &given())),
+        signed(gate, by_bytes("sign, encoded"), &|s| calls.sign(s, &message(), sk, &given())),
+        signed(gate, by_bytes("sign μ, encoded"), &|s| calls.sign(s, &mu(), sk, &given())),
     ];
     let prehashed = [
-        signed(gate, name("sign pre-hashed"), &|s| calls.key_sign_prehashed_with_rnd(key, s, digest, rnd)),
-        signed(gate, by_bytes("sign pre-hashed, encoded"), &|s| {
-            calls.sign_prehashed_with_rnd(s, digest, sk, rnd);
-        }),
+        signed(gate, name("sign pre-hashed"), &|s| calls.key_sign(key, s, &digest(), &given())),
+        signed(gate, by_bytes("sign pre-hashed, encoded"), &|s| calls.sign(s, &digest(), sk, &given())),
     ];
     assert!(pure.iter().all(|signature| *signature == pure[0]) && prehashed[0] == prehashed[1]);
-    gate.run(name("verify"), || calls.verify(&pure[0], message, vk));
-    gate.run(name("verify pre-hashed"), || calls.verify_prehashed(&prehashed[0], digest, vk));
+    gate.run(name("verify"), || calls.verify(&pure[0], &message(), vk));
+    gate.run(name("verify pre-hashed"), || calls.verify(&prehashed[0], &digest(), vk));
 }

@@ -34,7 +34,8 @@ impl<P: ParameterSet> VerifyingKeyForm<P> for CompactPublic {
     }
 }
 
-/// The seed ξ, and the hash tr of the verifying key.
+/// The seed ξ, and the hash tr of the verifying key. One layout for every schedule: the C interface has one object for them.
+#[repr(C)]
 pub struct CompactPrivate<P> {
     pub(super) seed: Secret<[u8; 32]>,
     pub(super) tr: [u8; 64],

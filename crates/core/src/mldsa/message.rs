@@ -1,6 +1,6 @@
 //! FIPS 204, §5.2 and §5.4: what is signed. Every form of a message is reduced to μ, 64 bytes.
 
-use crate::prehash::{ContextTooLong, Digest, MPrime, check_context};
+use crate::prehash::{ContextTooLong, DigestRef, MPrime, check_context};
 use crate::sha3::Shake256;
 
 /// What is signed: a message with a context, a digest with a context, or μ itself.
@@ -32,9 +32,8 @@ pub struct Message<'a>(Form<'a>);
 
 #[derive(Clone, Copy, Debug)]
 enum Form<'a> {
-    External(MPrime<'a>),
+    MPrime(MPrime<'a>),
     Mu(&'a [u8; 64]),
-    Internal(&'a [u8]),
 }
 
 impl<'a> Message<'a> {
@@ -44,7 +43,7 @@ impl<'a> Message<'a> {
     ///
     /// [`ContextTooLong`] if the context has more than 255 bytes.
     pub fn pure(message: &'a [u8], context: &'a [u8]) -> Result<Self, ContextTooLong> {
-        Ok(Self(Form::External(MPrime::pure(message, context)?)))
+        Ok(Self(Form::MPrime(MPrime::pure(message, context)?)))
     }
 
     /// A digest of the message, in a context of at most 255 bytes: HashML-DSA
@@ -53,8 +52,8 @@ impl<'a> Message<'a> {
     /// # Errors
     ///
     /// [`ContextTooLong`] if the context has more than 255 bytes.
-    pub fn prehashed(digest: &'a Digest, context: &'a [u8]) -> Result<Self, ContextTooLong> {
-        Ok(Self(Form::External(MPrime::prehashed(digest, context)?)))
+    pub fn prehashed(digest: impl Into<DigestRef<'a>>, context: &'a [u8]) -> Result<Self, ContextTooLong> {
+        Ok(Self(Form::MPrime(MPrime::prehashed(digest.into(), context)?)))
     }
 
     /// The message representative μ, computed elsewhere, for instance by a [`MuHasher`] (FIPS 204, Algorithm 7 (ML-DSA.Sign_internal),
@@ -70,7 +69,7 @@ impl<'a> Message<'a> {
     /// (FIPS 204, §6): its signatures can collide with those of another message in another context.
     #[must_use]
     pub const fn internal(m_prime: &'a [u8]) -> Self {
-        Self(Form::Internal(m_prime))
+        Self(Form::MPrime(MPrime::from_bytes(m_prime)))
     }
 
     /// μ for the public key with the hash `tr`.
@@ -83,16 +82,15 @@ impl<'a> Message<'a> {
     /// The same, with H of the caller's.
     pub(super) fn represent(&self, tr: &[u8; 64], mu: &mut [u8; 64], h: impl FnOnce(&[&[u8]], &mut [u8])) {
         match self.0 {
-            Form::External(m_prime) => m_prime.pieces(tr, |pieces| h(pieces, mu)),
+            Form::MPrime(m_prime) => m_prime.pieces(tr, |pieces| h(pieces, mu)),
             Form::Mu(given) => *mu = *given,
-            Form::Internal(m_prime) => h(&[tr, m_prime], mu),
         }
     }
 }
 
 impl<'a> From<&'a [u8]> for Message<'a> {
     fn from(message: &'a [u8]) -> Self {
-        Self(Form::External(MPrime::of(message)))
+        Self(Form::MPrime(MPrime::of(message)))
     }
 }
 

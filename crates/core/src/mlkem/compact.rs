@@ -42,7 +42,8 @@ impl<P: ParameterSet> PublicForm<P> for CompactPublic {
     }
 }
 
-/// The seed d ‖ z, and H(ek).
+/// The seed d ‖ z, and H(ek). One layout for every schedule: the C interface has one object for them.
+#[repr(C)]
 #[derive(Debug)]
 pub struct CompactPrivate<P> {
     pub(super) seed: Secret<[u8; 64]>,

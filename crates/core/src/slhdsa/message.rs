@@ -1,6 +1,6 @@
 //! FIPS 205, §10.2: what is signed.
 
-use crate::prehash::{ContextTooLong, Digest, MPrime};
+use crate::prehash::{ContextTooLong, DigestRef, MPrime};
 
 /// What is signed: a message with a context, or a digest with a context.
 ///
@@ -31,8 +31,8 @@ impl<'a> Message<'a> {
     /// # Errors
     ///
     /// [`ContextTooLong`] if the context has more than 255 bytes.
-    pub fn prehashed(digest: &'a Digest, context: &'a [u8]) -> Result<Self, ContextTooLong> {
-        Ok(Self(Form::External(MPrime::prehashed(digest, context)?)))
+    pub fn prehashed(digest: impl Into<DigestRef<'a>>, context: &'a [u8]) -> Result<Self, ContextTooLong> {
+        Ok(Self(Form::External(MPrime::prehashed(digest.into(), context)?)))
     }
 
     /// M′ of the internal interface, as it is, without domain byte or context. For testing only

@@ -28,6 +28,17 @@ void failed(const char *file, int line, const char *check);
         if (!(condition)) failed(__FILE__, __LINE__, #condition); \
     } while (0)
 
+// Descriptors that stand in the argument list of a call.
+#define PURE(message, message_len, string, string_len) \
+    (&(gambeson_message){.data = (message), .len = (message_len), .context = (string), .context_len = (string_len)})
+#define PREHASHED(function, digest, digest_len, string, string_len) \
+    (&(gambeson_message){GAMBESON_MESSAGE_PREHASHED, (function), (digest), (digest_len), (string), (string_len)})
+#define MU(mu) (&(gambeson_message){.kind = GAMBESON_MESSAGE_MU, .data = (mu), .len = 64})
+#define WITH(function, argument) \
+    (&(gambeson_randomness){.kind = GAMBESON_RANDOMNESS_CALLBACK, .fill = (function), .ctx = (argument)})
+#define GIVEN(given, given_len) \
+    (&(gambeson_randomness){.kind = GAMBESON_RANDOMNESS_BYTES, .bytes = (given), .len = (given_len)})
+
 // Known answers of every set and hash: 10 steps of the accumulated runs, or (`all`) as many as there are published digests for.
 void answers(int all);
 

@@ -20,11 +20,11 @@ static int broken(void *ctx, uint8_t *out, size_t len)
 static void errors(void)
 {
     const char *unknown = gambeson_strerror(1);
-    for (int error = 0; error >= GAMBESON_ERROR_PREHASH; error--) {
+    for (int error = 0; error >= GAMBESON_ERROR_DESCRIPTOR; error--) {
         CHECK(gambeson_strerror(error) != unknown);
         CHECK(error == 0 || gambeson_strerror(error) != gambeson_strerror(error + 1));
     }
-    CHECK(gambeson_strerror(GAMBESON_ERROR_PREHASH - 1) == unknown);
+    CHECK(gambeson_strerror(GAMBESON_ERROR_DESCRIPTOR - 1) == unknown);
     const char *version = gambeson_version();
     CHECK(version[0] == '0' + GAMBESON_VERSION_MAJOR && version[1] == '.');
     CHECK(version[2] == '0' + GAMBESON_VERSION_MINOR && version[3] == '.');
@@ -39,42 +39,42 @@ static void mlkem(void)
     int calls = 0;
 
     // The caller's randomness: all of it in one call, and its failure is the answer.
-    CHECK(!gambeson_mlkem768_key_generate_with(&key, ek, fill, &calls) && calls == 1);
+    CHECK(!gambeson_mlkem768_key_generate(&key, ek, WITH(fill, &calls)) && calls == 1);
     for (int i = 0; i < 64; i++) expected[i] = (uint8_t)i;
     CHECK(!gambeson_mlkem768_key_seed(&key, seed) && same(seed, expected, 64));
-    CHECK(!gambeson_mlkem768_encapsulate_with(c, k, ek, sizeof ek, fill, &calls) && calls == 2);
+    CHECK(!gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, WITH(fill, &calls)) && calls == 2);
     CHECK(!gambeson_mlkem768_key_decapsulate(&key, same_k, c, sizeof c) && same(k, same_k, 32));
-    CHECK(!gambeson_mlkem768_encapsulate_deterministic(c, same_k, ek, sizeof ek, expected) && same(k, same_k, 32));
-    CHECK(gambeson_mlkem768_key_generate_with(&key, ek, broken, &calls) == GAMBESON_ERROR_RANDOM && calls == 3);
-    CHECK(gambeson_mlkem768_encapsulate_with(c, k, ek, sizeof ek, broken, &calls) == GAMBESON_ERROR_RANDOM);
-    CHECK(gambeson_mlkem768_key_generate_with(&key, ek, NULL, &calls) == GAMBESON_ERROR_NULL);
+    CHECK(!gambeson_mlkem768_encapsulate(c, same_k, ek, sizeof ek, GIVEN(expected, 32)) && same(k, same_k, 32));
+    CHECK(gambeson_mlkem768_key_generate(&key, ek, WITH(broken, &calls)) == GAMBESON_ERROR_RANDOM && calls == 3);
+    CHECK(gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, WITH(broken, &calls)) == GAMBESON_ERROR_RANDOM);
+    CHECK(gambeson_mlkem768_key_generate(&key, ek, WITH(NULL, &calls)) == GAMBESON_ERROR_NULL);
 
     // The system's: two keys are not the same.
-    CHECK(!gambeson_mlkem768_key_generate(&key, ek) && !gambeson_mlkem768_key_generate(&key, other));
+    CHECK(!gambeson_mlkem768_key_generate(&key, ek, NULL) && !gambeson_mlkem768_key_generate(&key, other, NULL));
     CHECK(!same(ek, other, sizeof ek));
-    CHECK(!gambeson_mlkem768_encapsulate(c, k, other, sizeof other));
+    CHECK(!gambeson_mlkem768_encapsulate(c, k, other, sizeof other, NULL));
     CHECK(!gambeson_mlkem768_key_decapsulate(&key, same_k, c, sizeof c) && same(k, same_k, 32));
-    CHECK(!gambeson_mlkem768_key_generate(&key, NULL));
+    CHECK(!gambeson_mlkem768_key_generate(&key, NULL, NULL));
 
     // Null, lengths.
-    CHECK(gambeson_mlkem768_key_generate(NULL, ek) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_key_from_seed(&key, ek, NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_key_generate(NULL, ek, NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_key_generate(&key, ek, GIVEN(NULL, 64)) == GAMBESON_ERROR_NULL);
     CHECK(gambeson_mlkem768_key_public(&key, NULL) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(NULL, k, ek, sizeof ek, m) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, NULL, ek, sizeof ek, m) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, k, NULL, sizeof ek, m) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, k, ek, sizeof ek, NULL) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, k, ek, sizeof ek - 1, m) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mlkem768_encapsulate(NULL, k, ek, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_encapsulate(c, NULL, ek, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_encapsulate(c, k, NULL, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, GIVEN(NULL, 32)) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek - 1, GIVEN(m, 32)) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_mlkem768_key_decapsulate(&key, k, c, sizeof c + 1) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_mlkem768_key_decapsulate(&key, k, NULL, sizeof c) == GAMBESON_ERROR_NULL);
     CHECK(gambeson_mlkem768_check_ek(ek, 0) == GAMBESON_ERROR_LENGTH);
 
     // Buffers that overlap: of one call, in part, an output over an input. Two inputs may be one.
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, c + 1000, ek, sizeof ek, m) == GAMBESON_ERROR_OVERLAP);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(c, m, ek, sizeof ek, m) == GAMBESON_ERROR_OVERLAP);
-    CHECK(gambeson_mlkem768_encapsulate_deterministic(ek, k, ek, sizeof ek, m) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mlkem768_encapsulate(c, c + 1000, ek, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mlkem768_encapsulate(c, m, ek, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mlkem768_encapsulate(ek, k, ek, sizeof ek, GIVEN(m, 32)) == GAMBESON_ERROR_OVERLAP);
     CHECK(gambeson_mlkem768_key_seed(&key, key.opaque + 1) == GAMBESON_ERROR_OVERLAP);
-    CHECK(!gambeson_mlkem768_encapsulate_deterministic(c, k, ek, sizeof ek, ek));
+    CHECK(!gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, GIVEN(ek, 32)));
 
     // A coefficient of q, and one of q - 1.
     for (int i = 0; i < 384 * 3; i++) ek[i] = 0;
@@ -82,13 +82,13 @@ static void mlkem(void)
     CHECK(!gambeson_mlkem768_check_ek(ek, sizeof ek));
     ek[0] = 0x01;
     CHECK(gambeson_mlkem768_check_ek(ek, sizeof ek) == GAMBESON_ERROR_KEY);
-    CHECK(gambeson_mlkem768_encapsulate_with(c, k, ek, sizeof ek, fill, &calls) == GAMBESON_ERROR_KEY && calls == 4);
+    CHECK(gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, WITH(fill, &calls)) == GAMBESON_ERROR_KEY && calls == 4);
 
 #if IS_HOSTED
     uint8_t dk[GAMBESON_MLKEM768_DK_BYTES];
-    CHECK(!gambeson_mlkem768_keypair(ek, dk) && !gambeson_mlkem768_check_dk(dk, sizeof dk));
-    CHECK(!gambeson_mlkem768_keypair_with(ek, dk, fill, &calls) && calls == 5);
-    CHECK(!gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek));
+    CHECK(!gambeson_mlkem768_keypair(ek, dk, NULL) && !gambeson_mlkem768_check_dk(dk, sizeof dk));
+    CHECK(!gambeson_mlkem768_keypair(ek, dk, WITH(fill, &calls)) && calls == 5);
+    CHECK(!gambeson_mlkem768_encapsulate(c, k, ek, sizeof ek, NULL));
     CHECK(!gambeson_mlkem768_decapsulate(same_k, c, sizeof c, dk, sizeof dk) && same(k, same_k, 32));
     CHECK(gambeson_mlkem768_decapsulate(same_k, c, sizeof c, dk, sizeof dk - 1) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_mlkem768_decapsulate(dk, c, sizeof c, dk, sizeof dk) == GAMBESON_ERROR_OVERLAP);
@@ -105,44 +105,44 @@ static void workspaces(void)
 {
     gambeson_small_mlkem768_workspace work[2];
     gambeson_small_mldsa44_workspace other;
-    gambeson_small_mlkem768_key key;
+    gambeson_mlkem768_key key;
     uint8_t ek[GAMBESON_MLKEM768_EK_BYTES], c[GAMBESON_MLKEM768_CIPHERTEXT_BYTES], k[32], same_k[32], seed[64] = {4};
     void *crooked = (uint8_t *)work + 4;
     CHECK(sizeof work[0] == GAMBESON_SMALL_MLKEM768_WORKSPACE_BYTES);
     CHECK(sizeof other == GAMBESON_SMALL_MLDSA44_WORKSPACE_BYTES);
 
-    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, NULL) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, NULL, work) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_small_mlkem768_key_from_seed_in(NULL, ek, seed, work) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, (gambeson_small_mlkem768_workspace *)crooked) ==
+    CHECK(gambeson_small_mlkem768_key_generate_in(&key, ek, GIVEN(seed, 64), NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_generate_in(&key, ek, GIVEN(NULL, 64), work) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_generate_in(NULL, ek, GIVEN(seed, 64), work) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_small_mlkem768_key_generate_in(&key, ek, GIVEN(seed, 64), (gambeson_small_mlkem768_workspace *)crooked) ==
           GAMBESON_ERROR_STATE);
-    CHECK(gambeson_small_mlkem768_key_from_seed_in(&key, (uint8_t *)work, seed, work) == GAMBESON_ERROR_OVERLAP);
-    CHECK(!gambeson_small_mlkem768_key_from_seed_in(&key, ek, seed, work));
-    CHECK(!gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, sizeof ek, seed, work));
+    CHECK(gambeson_small_mlkem768_key_generate_in(&key, (uint8_t *)work, GIVEN(seed, 64), work) == GAMBESON_ERROR_OVERLAP);
+    CHECK(!gambeson_small_mlkem768_key_generate_in(&key, ek, GIVEN(seed, 64), work));
+    CHECK(!gambeson_small_mlkem768_encapsulate_in(c, k, ek, sizeof ek, GIVEN(seed, 32), work));
     CHECK(!gambeson_small_mlkem768_key_decapsulate_in(&key, same_k, c, sizeof c, work) && same(k, same_k, 32));
     CHECK(gambeson_small_mlkem768_key_decapsulate_in(&key, k, c, sizeof c - 1, work) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_small_mlkem768_key_decapsulate_in(&key, k, (uint8_t *)work, sizeof c, work) == GAMBESON_ERROR_OVERLAP);
-    CHECK(gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, 3, seed, work) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_small_mlkem768_encapsulate_in(c, k, ek, 3, GIVEN(seed, 32), work) == GAMBESON_ERROR_LENGTH);
     ek[0] = 0xff, ek[1] = 0xff;
-    CHECK(gambeson_small_mlkem768_encapsulate_deterministic_in(c, k, ek, sizeof ek, seed, work) == GAMBESON_ERROR_KEY);
+    CHECK(gambeson_small_mlkem768_encapsulate_in(c, k, ek, sizeof ek, GIVEN(seed, 32), work) == GAMBESON_ERROR_KEY);
     // One that is refused is wiped as well as one that is not.
     static uint8_t dk[GAMBESON_MLKEM768_DK_BYTES];
     work[0].opaque[0] = 1;
     CHECK(gambeson_small_mlkem768_decapsulate_in(k, c, sizeof c, dk, sizeof dk, work) == GAMBESON_ERROR_KEY);
     CHECK(zeros(work, sizeof work[0]));
 
-    gambeson_small_mldsa44_key signer;
+    gambeson_mldsa44_key signer;
     uint8_t vk[GAMBESON_MLDSA44_VK_BYTES], signature[GAMBESON_MLDSA44_SIGNATURE_BYTES];
-    CHECK(!gambeson_small_mldsa44_key_from_seed_in(&signer, vk, seed, &other));
-    CHECK(gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 256, seed, &other) ==
+    CHECK(!gambeson_small_mldsa44_key_generate_in(&signer, vk, GIVEN(seed, 32), &other));
+    CHECK(gambeson_small_mldsa44_key_sign_in(&signer, signature, PURE(seed, 64, ek, 256), GIVEN(seed, 32), &other) ==
           GAMBESON_ERROR_CONTEXT);
-    CHECK(gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 255, NULL, &other) ==
+    CHECK(gambeson_small_mldsa44_key_sign_in(&signer, signature, PURE(seed, 64, ek, 255), GIVEN(NULL, 32), &other) ==
           GAMBESON_ERROR_NULL);
-    CHECK(!gambeson_small_mldsa44_key_sign_with_rnd_in(&signer, signature, seed, 64, ek, 255, seed, &other));
-    CHECK(!gambeson_small_mldsa44_verify_in(signature, sizeof signature, seed, 64, ek, 255, vk, sizeof vk, &other));
-    CHECK(gambeson_small_mldsa44_verify_in(signature, sizeof signature, seed, 63, ek, 255, vk, sizeof vk, &other) ==
+    CHECK(!gambeson_small_mldsa44_key_sign_in(&signer, signature, PURE(seed, 64, ek, 255), GIVEN(seed, 32), &other));
+    CHECK(!gambeson_small_mldsa44_verify_in(signature, sizeof signature, PURE(seed, 64, ek, 255), vk, sizeof vk, &other));
+    CHECK(gambeson_small_mldsa44_verify_in(signature, sizeof signature, PURE(seed, 63, ek, 255), vk, sizeof vk, &other) ==
           GAMBESON_ERROR_SIGNATURE);
-    CHECK(gambeson_small_mldsa44_verify_in(signature, 1, seed, 64, ek, 255, vk, sizeof vk, &other) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_small_mldsa44_verify_in(signature, 1, PURE(seed, 64, ek, 255), vk, sizeof vk, &other) == GAMBESON_ERROR_LENGTH);
 }
 
 static void mldsa(void)
@@ -154,50 +154,130 @@ static void mldsa(void)
     gambeson_sha3_256_ctx another;
     int calls = 0;
 
-    CHECK(!gambeson_mldsa44_key_generate_with(&key, vk, fill, &calls) && calls == 1);
-    CHECK(!gambeson_mldsa44_key_generate(&key, vk));
-    CHECK(!gambeson_mldsa44_key_sign(&key, signature, message, 300, message, 255));
-    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, message, 300, message, 255, vk, sizeof vk));
-    CHECK(!gambeson_mldsa44_key_sign_with(&key, signature, message, 300, NULL, 0, fill, &calls) && calls == 2);
-    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, message, 300, NULL, 0, vk, sizeof vk));
-    CHECK(gambeson_mldsa44_key_sign_with(&key, signature, message, 300, NULL, 0, broken, &calls) == GAMBESON_ERROR_RANDOM);
-    CHECK(gambeson_mldsa44_key_sign(&key, signature, message, 300, message, 256) == GAMBESON_ERROR_CONTEXT);
-    CHECK(gambeson_mldsa44_key_sign(&key, signature, NULL, 1, NULL, 0) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mldsa44_key_sign(&key, signature, message, SIZE_MAX, NULL, 0) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa44_key_sign(&key, signature, signature, 1, NULL, 0) == GAMBESON_ERROR_OVERLAP);
-    CHECK(gambeson_mldsa44_key_sign_with_rnd(&key, signature, message, 1, NULL, 0, NULL) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mldsa44_verify(signature, 0, message, 300, NULL, 0, vk, sizeof vk) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, message, 300, NULL, 0, vk, 3) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, message, 9, message, 256, vk, sizeof vk) == GAMBESON_ERROR_CONTEXT);
-    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, message, 9, NULL, 0, vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(!gambeson_mldsa44_key_generate(&key, vk, WITH(fill, &calls)) && calls == 1);
+    CHECK(!gambeson_mldsa44_key_generate(&key, vk, NULL));
+    CHECK(!gambeson_mldsa44_key_sign(&key, signature, PURE(message, 300, message, 255), NULL));
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 300, message, 255), vk, sizeof vk));
+    CHECK(!gambeson_mldsa44_key_sign(&key, signature, PURE(message, 300, NULL, 0), WITH(fill, &calls)) && calls == 2);
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 300, NULL, 0), vk, sizeof vk));
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(message, 300, NULL, 0), WITH(broken, &calls)) == GAMBESON_ERROR_RANDOM);
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(message, 300, message, 256), NULL) == GAMBESON_ERROR_CONTEXT);
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(NULL, 1, NULL, 0), NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(message, SIZE_MAX, NULL, 0), NULL) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(signature, 1, NULL, 0), NULL) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mldsa44_key_sign(&key, signature, PURE(message, 1, NULL, 0), GIVEN(NULL, 32)) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa44_verify(signature, 0, PURE(message, 300, NULL, 0), vk, sizeof vk) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 300, NULL, 0), vk, 3) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 9, message, 256), vk, sizeof vk) == GAMBESON_ERROR_CONTEXT);
+    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 9, NULL, 0), vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
 
     CHECK(gambeson_mldsa44_mu_init(&hash, vk, sizeof vk, message, 256) == GAMBESON_ERROR_CONTEXT);
     CHECK(!gambeson_mldsa44_mu_init(&hash, vk, sizeof vk, NULL, 0) && !gambeson_mldsa_mu_update(&hash, message, 9));
     CHECK(!gambeson_mldsa_mu_final(&hash, mu) && gambeson_mldsa_mu_final(&hash, mu) == GAMBESON_ERROR_STATE);
-    CHECK(!gambeson_mldsa44_key_sign_mu(&key, signature, mu));
-    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, message, 9, NULL, 0, vk, sizeof vk));
-    CHECK(!gambeson_mldsa44_key_sign_mu_with(&key, signature, mu, fill, &calls));
-    CHECK(!gambeson_mldsa44_verify_mu(signature, sizeof signature, mu, vk, sizeof vk));
+    CHECK(!gambeson_mldsa44_key_sign(&key, signature, MU(mu), NULL));
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 9, NULL, 0), vk, sizeof vk));
+    CHECK(!gambeson_mldsa44_key_sign(&key, signature, MU(mu), WITH(fill, &calls)));
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, MU(mu), vk, sizeof vk));
     mu[0] ^= 1;
-    CHECK(gambeson_mldsa44_verify_mu(signature, sizeof signature, mu, vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_mldsa44_verify(signature, sizeof signature, MU(mu), vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
     // One kind of hash is not another.
     CHECK(!gambeson_sha3_256_init(&another));
     CHECK(gambeson_mldsa_mu_update((gambeson_mldsa_mu_ctx *)&another, message, 1) == GAMBESON_ERROR_STATE);
 
 #if IS_HOSTED
     uint8_t sk[GAMBESON_MLDSA44_SK_BYTES];
-    CHECK(!gambeson_mldsa44_keypair(vk, sk) && !gambeson_mldsa44_check_sk(sk, sizeof sk));
-    CHECK(!gambeson_mldsa44_sign(signature, message, 9, NULL, 0, sk, sizeof sk));
-    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, message, 9, NULL, 0, vk, sizeof vk));
-    CHECK(!gambeson_mldsa44_keypair_with(vk, sk, fill, &calls));
-    CHECK(!gambeson_mldsa44_sign_with(signature, message, 9, NULL, 0, sk, sizeof sk, fill, &calls));
-    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, message, 9, NULL, 0, vk, sizeof vk));
-    CHECK(gambeson_mldsa44_sign(signature, message, 9, NULL, 0, sk, 32) == GAMBESON_ERROR_LENGTH);
+    CHECK(!gambeson_mldsa44_keypair(vk, sk, NULL) && !gambeson_mldsa44_check_sk(sk, sizeof sk));
+    CHECK(!gambeson_mldsa44_sign(signature, PURE(message, 9, NULL, 0), sk, sizeof sk, NULL));
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 9, NULL, 0), vk, sizeof vk));
+    CHECK(!gambeson_mldsa44_keypair(vk, sk, WITH(fill, &calls)));
+    CHECK(!gambeson_mldsa44_sign(signature, PURE(message, 9, NULL, 0), sk, sizeof sk, WITH(fill, &calls)));
+    CHECK(!gambeson_mldsa44_verify(signature, sizeof signature, PURE(message, 9, NULL, 0), vk, sizeof vk));
+    CHECK(gambeson_mldsa44_sign(signature, PURE(message, 9, NULL, 0), sk, 32, NULL) == GAMBESON_ERROR_LENGTH);
     sk[2000] ^= 1;
     CHECK(gambeson_mldsa44_check_sk(sk, sizeof sk) == GAMBESON_ERROR_KEY);
-    CHECK(gambeson_mldsa44_sign_with_rnd(signature, message, 9, NULL, 0, sk, sizeof sk, rnd) == GAMBESON_ERROR_KEY);
+    CHECK(gambeson_mldsa44_sign(signature, PURE(message, 9, NULL, 0), sk, sizeof sk, GIVEN(rnd, 32)) == GAMBESON_ERROR_KEY);
 #endif
     (void)rnd;
+}
+
+// Descriptors: null, crooked, of no kind, with members of another kind, and written over.
+static void descriptors(void)
+{
+    union {
+        uint8_t signature[GAMBESON_MLDSA44_SIGNATURE_BYTES];
+        gambeson_message message;
+        gambeson_randomness randomness;
+    } out;
+    uint8_t vk[GAMBESON_MLDSA44_VK_BYTES], bytes[64] = {5}, same_vk[GAMBESON_MLDSA44_VK_BYTES];
+    gambeson_small_mldsa44_workspace work;
+    gambeson_mldsa44_key key, other;
+    int calls = 0;
+    CHECK(!gambeson_mldsa44_key_generate(&key, vk, GIVEN(bytes, 32)));
+
+    // A message.
+    uint8_t place[sizeof(gambeson_randomness) + 8];
+    const uint8_t *crooked = place + ((uintptr_t)place % 2 == 0);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, NULL, NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa44_verify(out.signature, sizeof out.signature, NULL, vk, sizeof vk) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, (const gambeson_message *)(const void *)crooked, NULL) == GAMBESON_ERROR_STATE);
+    for (int kind = -1; kind <= 256; kind += kind == -1 ? 4 : 253) {
+        gambeson_message none = {.kind = kind, .data = bytes, .len = 64};
+        CHECK(gambeson_mldsa44_key_sign(&key, out.signature, &none, NULL) == GAMBESON_ERROR_DESCRIPTOR);
+        CHECK(gambeson_mldsa44_verify(out.signature, sizeof out.signature, &none, vk, sizeof vk) == GAMBESON_ERROR_DESCRIPTOR);
+        CHECK(gambeson_small_mldsa44_verify_in(out.signature, sizeof out.signature, &none, vk, sizeof vk, &work) == GAMBESON_ERROR_DESCRIPTOR);
+    }
+    gambeson_message strange[3] = {
+        {.kind = GAMBESON_MESSAGE_PURE, .prehash = GAMBESON_PREHASH_SHA2_512, .data = bytes, .len = 64},
+        {.kind = GAMBESON_MESSAGE_MU, .prehash = GAMBESON_PREHASH_SHA2_512, .data = bytes, .len = 64},
+        {.kind = GAMBESON_MESSAGE_MU, .data = bytes, .len = 64, .context = bytes, .context_len = 1},
+    };
+    for (int i = 0; i < 3; i++) {
+        CHECK(gambeson_mldsa44_key_sign(&key, out.signature, &strange[i], NULL) == GAMBESON_ERROR_DESCRIPTOR);
+    }
+    gambeson_message mu = gambeson_message_mu(bytes);
+    CHECK(!gambeson_mldsa44_key_sign(&key, out.signature, &mu, NULL));
+    mu.len = 63;
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, &mu, NULL) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, MU(NULL), NULL) == GAMBESON_ERROR_NULL);
+    out.message = gambeson_message_pure(bytes, 64, NULL, 0);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, &out.message, NULL) == GAMBESON_ERROR_OVERLAP);
+
+    // Randomness: bytes without their kind are no other key.
+    CHECK(gambeson_mldsa44_key_generate(&other, NULL, (const gambeson_randomness *)(const void *)crooked) == GAMBESON_ERROR_STATE);
+    gambeson_randomness refused[6] = {
+        {.bytes = bytes, .len = 32},
+        {.fill = fill, .ctx = &calls},
+        {.kind = GAMBESON_RANDOMNESS_CALLBACK, .fill = fill, .ctx = &calls, .bytes = bytes, .len = 32},
+        {.kind = GAMBESON_RANDOMNESS_BYTES, .fill = fill, .bytes = bytes, .len = 32},
+        {.kind = 3, .bytes = bytes, .len = 32},
+        {.kind = -1},
+    };
+    for (int i = 0; i < 6; i++) {
+        CHECK(gambeson_mldsa44_key_generate(&other, NULL, &refused[i]) == GAMBESON_ERROR_DESCRIPTOR);
+        CHECK(gambeson_mldsa44_key_sign(&key, out.signature, PURE(bytes, 64, NULL, 0), &refused[i]) == GAMBESON_ERROR_DESCRIPTOR);
+        CHECK(gambeson_small_mldsa44_key_generate_in(&other, NULL, &refused[i], &work) == GAMBESON_ERROR_DESCRIPTOR);
+    }
+    out.randomness = gambeson_randomness_bytes(bytes, 32);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, PURE(bytes, 64, NULL, 0), &out.randomness) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mldsa44_key_sign(&key, out.signature, PURE(NULL, 0, NULL, 0), GIVEN(out.signature, 32)) == GAMBESON_ERROR_OVERLAP);
+    CHECK(calls == 0);
+
+    // Every door of a workspace.
+    CHECK(!gambeson_small_mldsa44_key_generate_in(&other, same_vk, GIVEN(bytes, 32), &work) && same(vk, same_vk, sizeof vk));
+    CHECK(!gambeson_small_mldsa44_key_sign_in(&other, out.signature, PURE(bytes, 64, bytes, 3), WITH(fill, &calls), &work) && calls == 1);
+    CHECK(!gambeson_mldsa44_verify(out.signature, sizeof out.signature, PURE(bytes, 64, bytes, 3), vk, sizeof vk));
+    CHECK(!gambeson_small_mldsa44_key_sign_in(&other, out.signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, bytes, 64, bytes, 3), NULL, &work));
+    CHECK(!gambeson_small_mldsa44_verify_in(out.signature, sizeof out.signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, bytes, 64, bytes, 3), vk,
+                                            sizeof vk, &work));
+    CHECK(!gambeson_small_mldsa44_key_generate_in(&other, same_vk, NULL, &work) && !same(vk, same_vk, sizeof vk));
+
+    // The functions of the header fill what the macros of these tests do.
+    gambeson_message digest = gambeson_message_prehashed(GAMBESON_PREHASH_SHA2_512, bytes, 64, vk, 9);
+    gambeson_randomness callback = gambeson_randomness_callback(fill, &calls);
+    CHECK(digest.kind == GAMBESON_MESSAGE_PREHASHED && digest.prehash == GAMBESON_PREHASH_SHA2_512 && digest.data == bytes);
+    CHECK(digest.len == 64 && digest.context == vk && digest.context_len == 9);
+    CHECK(!gambeson_mldsa44_key_generate(&other, same_vk, &callback) && calls == 2);
+    CHECK(callback.kind == GAMBESON_RANDOMNESS_CALLBACK && callback.ctx == &calls && !callback.bytes);
 }
 
 static void prehash(void)
@@ -205,36 +285,36 @@ static void prehash(void)
     uint8_t vk[GAMBESON_MLDSA65_VK_BYTES], signature[GAMBESON_MLDSA65_SIGNATURE_BYTES], digest[65] = {0}, rnd[32] = {0};
     gambeson_mldsa65_key key;
     gambeson_prehash_ctx hash, copy;
-    CHECK(!gambeson_mldsa65_key_generate(&key, vk));
+    CHECK(!gambeson_mldsa65_key_generate(&key, vk, NULL));
 
     // Numbers of no function, lengths of another, null, and what is written over what is read.
     static const int none[5] = {0, -1, 13, 257, 0x7fffffff};
     for (int i = 0; i < 5; i++) {
         CHECK(gambeson_prehash_init(&hash, none[i]) == GAMBESON_ERROR_PREHASH);
-        CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, none[i], digest, 32, NULL, 0) == GAMBESON_ERROR_PREHASH);
-        CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, none[i], digest, 32, NULL, 0, vk, sizeof vk) ==
+        CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(none[i], digest, 32, NULL, 0), NULL) == GAMBESON_ERROR_PREHASH);
+        CHECK(gambeson_mldsa65_verify(signature, sizeof signature, PREHASHED(none[i], digest, 32, NULL, 0), vk, sizeof vk) ==
               GAMBESON_ERROR_PREHASH);
     }
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 65, NULL, 0) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 0, NULL, 0) == GAMBESON_ERROR_LENGTH);
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, NULL, 64, NULL, 0) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, NULL, 0, NULL, 0) == GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, signature, 64, NULL, 0) == GAMBESON_ERROR_OVERLAP);
-    CHECK(gambeson_mldsa65_key_sign_prehashed_with_rnd(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, vk, 256, rnd) ==
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 65, NULL, 0), NULL) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0), NULL) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 0, NULL, 0), NULL) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, NULL, 64, NULL, 0), NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, NULL, 0, NULL, 0), NULL) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, signature, 64, NULL, 0), NULL) == GAMBESON_ERROR_OVERLAP);
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 64, vk, 256), GIVEN(rnd, 32)) ==
           GAMBESON_ERROR_CONTEXT);
-    CHECK(gambeson_mldsa65_key_sign_prehashed_with(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0, NULL, NULL) ==
+    CHECK(gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0), WITH(NULL, NULL)) ==
           GAMBESON_ERROR_NULL);
-    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0, vk, sizeof vk) ==
+    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 32, NULL, 0), vk, sizeof vk) ==
           GAMBESON_ERROR_LENGTH);
 
     // A digest is not the message: neither's signature is the other's.
-    CHECK(!gambeson_mldsa65_key_sign_prehashed(&key, signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0));
-    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, digest, 64, NULL, 0, vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
-    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA3_512, digest, 64, NULL, 0, vk, sizeof vk) ==
+    CHECK(!gambeson_mldsa65_key_sign(&key, signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0), NULL));
+    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, PURE(digest, 64, NULL, 0), vk, sizeof vk) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, PREHASHED(GAMBESON_PREHASH_SHA3_512, digest, 64, NULL, 0), vk, sizeof vk) ==
           GAMBESON_ERROR_SIGNATURE);
-    CHECK(!gambeson_mldsa65_key_sign(&key, signature, digest, 64, NULL, 0));
-    CHECK(gambeson_mldsa65_verify_prehashed(signature, sizeof signature, GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0, vk, sizeof vk) ==
+    CHECK(!gambeson_mldsa65_key_sign(&key, signature, PURE(digest, 64, NULL, 0), NULL));
+    CHECK(gambeson_mldsa65_verify(signature, sizeof signature, PREHASHED(GAMBESON_PREHASH_SHA2_512, digest, 64, NULL, 0), vk, sizeof vk) ==
           GAMBESON_ERROR_SIGNATURE);
 
     // A hash that was not started, or has ended; a wrong length leaves it as it was; a copy goes on.
@@ -325,6 +405,7 @@ void misuse(void)
     mlkem();
     mldsa();
     workspaces();
+    descriptors();
     prehash();
     plugged();
 }

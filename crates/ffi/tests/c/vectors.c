@@ -17,20 +17,15 @@ void failed(const char *file, int line, const char *check)
     exit(1);
 }
 
-typedef gambeson_error verify(const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
-typedef gambeson_error verify_prehashed(const uint8_t *, size_t, int, const uint8_t *, size_t, const uint8_t *, size_t, const uint8_t *, size_t);
+typedef gambeson_error verify(const uint8_t *, size_t, const gambeson_message *, const uint8_t *, size_t);
 
 static const struct {
     const char *name;
     verify *verify[2];
-    verify_prehashed *verify_prehashed[2];
 } sets[3] = {
-    {"ML-DSA-44", {gambeson_mldsa44_verify, gambeson_small_mldsa44_verify},
-     {gambeson_mldsa44_verify_prehashed, gambeson_small_mldsa44_verify_prehashed}},
-    {"ML-DSA-65", {gambeson_mldsa65_verify, gambeson_small_mldsa65_verify},
-     {gambeson_mldsa65_verify_prehashed, gambeson_small_mldsa65_verify_prehashed}},
-    {"ML-DSA-87", {gambeson_mldsa87_verify, gambeson_small_mldsa87_verify},
-     {gambeson_mldsa87_verify_prehashed, gambeson_small_mldsa87_verify_prehashed}},
+    {"ML-DSA-44", {gambeson_mldsa44_verify, gambeson_small_mldsa44_verify}},
+    {"ML-DSA-65", {gambeson_mldsa65_verify, gambeson_small_mldsa65_verify}},
+    {"ML-DSA-87", {gambeson_mldsa87_verify, gambeson_small_mldsa87_verify}},
 };
 
 static int nibble(char c)
@@ -70,16 +65,15 @@ int main(void)
         const uint8_t *message = bytes(&message_len), *context = bytes(&context_len);
         const uint8_t *vk = bytes(&vk_len), *signature = bytes(&signature_len);
         uint8_t digest[GAMBESON_PREHASH_MAX_BYTES];
+        gambeson_message described = gambeson_message_pure(message, message_len, context, context_len);
         if (prehash) {
             gambeson_prehash_ctx hash;
             CHECK(!gambeson_prehash_init(&hash, prehash) && !gambeson_prehash_update(&hash, message, message_len));
             CHECK(!gambeson_prehash_final(&hash, digest, lengths[prehash]));
+            described = gambeson_message_prehashed(prehash, digest, lengths[prehash], context, context_len);
         }
         for (int schedule = 0; schedule < 2; schedule++) {
-            gambeson_error error = prehash ? sets[set].verify_prehashed[schedule](signature, signature_len, prehash, digest, lengths[prehash],
-                                                                                  context, context_len, vk, vk_len)
-                                           : sets[set].verify[schedule](signature, signature_len, message, message_len, context,
-                                                                        context_len, vk, vk_len);
+            gambeson_error error = sets[set].verify[schedule](signature, signature_len, &described, vk, vk_len);
             CHECK(error == (is_valid ? GAMBESON_OK : GAMBESON_ERROR_SIGNATURE));
         }
         lines++;

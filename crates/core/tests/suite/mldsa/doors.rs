@@ -4,8 +4,8 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 
 use gambeson::mldsa::{
-    ContextTooLong, Digest, DigestLength, InvalidSignature, Message, MuHasher, ParameterSet, PreHash,
-    PreparedSet, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError,
+    ContextTooLong, Digest, DigestLength, DigestRef, InvalidSignature, Message, MuHasher, ParameterSet,
+    PreHash, PreparedSet, SigningKey, SigningKeyError, UnknownPreHash, VerifyingKey, VerifyingKeyError,
     VerifyingKeyRef,
 };
 use gambeson::rand_core::{TryCryptoRng, TryRng};
@@ -249,8 +249,16 @@ fn pre_hash_functions_have_their_names_lengths_and_domains() {
         assert_eq!(Digest::from_bytes(function, &[0; 65]), Err(DigestLength { expected, actual: 65 }));
         assert_eq!(Digest::from_bytes(function, &[]), Err(DigestLength { expected, actual: 0 }));
 
+        let in_place = DigestRef::from_bytes(function, digest.as_bytes()).unwrap();
+        assert_eq!(in_place, DigestRef::from(&digest));
+        assert_eq!(
+            DigestRef::from_bytes(function, short),
+            Err(DigestLength { expected, actual: expected - 1 })
+        );
+
         let message = Message::prehashed(&digest, b"").unwrap();
         let signature = key.sign_deterministic(message);
+        assert_eq!(key.sign_deterministic(Message::prehashed(in_place, b"").unwrap()), signature);
         assert_eq!(public.verify(message, &signature), Ok(()));
         assert!(public.verify(b"in pieces", &signature).is_err());
         // The digest alone does not make the signature: the function's identifier is signed too.
