@@ -7,7 +7,7 @@
 //!
 //! * `request`: the fields of a request, and the codes of its refusals
 //! * `signed`: the message of a request for signatures
-//! * `hash`, `mlkem`, `mldsa`, `slhdsa`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
+//! * `hash`, `mlkem`, `mldsa`, `slhdsa`, `lms`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
 //! * `borrowed`: operations of other crates, through the doors of ours that use them
 //! * this file: the table of them, and the loop over lines
 
@@ -16,6 +16,7 @@ mod composite;
 mod curves;
 mod hash;
 mod hybrid;
+mod lms;
 mod mldsa;
 mod mlkem;
 mod request;
@@ -117,6 +118,8 @@ const ALGORITHMS: &[Algorithm] = &[
     slhdsa!("SLH-DSA-SHAKE-256s"),
     slhdsa!("SLH-DSA-SHA2-256f"),
     slhdsa!("SLH-DSA-SHAKE-256f"),
+    ("LMS", &[("keygen", lms::keygen), ("sign", lms::sign), ("verify", lms::verify)]),
+    ("HSS", &[("keygen", lms::hss_keygen), ("sign", lms::hss_sign), ("verify", lms::hss_verify)]),
     ("X-Wing", &[("keygen", xwing::keygen), ("encaps", xwing::encaps), ("decaps", xwing::decaps)]),
     hybrid!("X25519MLKEM768"),
     hybrid!("SecP256r1MLKEM768"),

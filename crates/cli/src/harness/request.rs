@@ -86,6 +86,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Any value, if given.
+    pub(super) fn value(self, name: &str) -> Option<&'a Value> {
+        self.0.get(name)
+    }
+
     /// A truth value, `false` if not given.
     pub(super) fn flag(self, name: &str) -> Result<bool, Refusal> {
         match self.0.get(name) {

@@ -2,13 +2,16 @@
 
 use serde_json::{Map, Value};
 
-/// The request that such a line stands for, with what it expects; `None` for other lines.
+/// The request that such a line stands for, with its expectation; `None` for other lines.
 ///
-/// The parameter set is the algorithm. A private seed and a public key are a key generation, a private key and a message a signature, a verdict is a
-/// verification.
+/// A verdict is a verification, a message otherwise a signature, and anything else a key generation.
 pub fn request(line: &Value) -> Option<Value> {
-    let line = line.as_object()?;
-    let set = line.get("parameterSet")?.as_str().filter(|_| !line.contains_key("alg"))?;
+    let line = line.as_object().filter(|line| !line.contains_key("alg"))?;
+    let alg = match (line.get("parameterSet"), line.get("lmsMode")) {
+        (Some(set), _) => set.as_str()?,
+        (None, Some(_)) => "LMS",
+        (None, None) => return None,
+    };
     let (op, expected): (_, &[&str]) = if line.contains_key("testPassed") {
         ("verify", &["testPassed"])
     } else if line.contains_key("message") {
@@ -16,14 +19,16 @@ pub fn request(line: &Value) -> Option<Value> {
     } else {
         ("keygen", &["pk", "sk"])
     };
+    let named = line.iter().map(|(name, value)| match name.as_str() {
+        "publicKey" => ("pk".to_owned(), value.clone()),
+        "tcId" => ("id".to_owned(), value.clone()),
+        _ => (name.clone(), value.clone()),
+    });
     let (expect, mut request): (Map<_, _>, Map<_, _>) =
-        line.clone().into_iter().partition(|(name, _)| expected.contains(&name.as_str()));
-    request.insert("alg".into(), set.into());
+        named.partition(|(name, _)| expected.contains(&name.as_str()));
+    request.insert("alg".into(), alg.into());
     request.insert("op".into(), op.into());
     request.insert("expect".into(), expect.into());
-    if let Some(id) = line.get("tcId") {
-        request.insert("id".into(), id.clone());
-    }
     Some(request.into())
 }
 
@@ -43,6 +48,8 @@ mod tests {
         let verdict =
             json!({"parameterSet": "S", "pk": "01", "message": "", "signature": "04", "testPassed": false});
         assert_eq!(of(verdict), Some(("S".into(), "verify".into(), json!({"testPassed": false}))));
+        let key = json!({"lmsMode": "L", "lmOtsMode": "O", "i": "", "seed": "", "publicKey": "05"});
+        assert_eq!(of(key), Some(("LMS".into(), "keygen".into(), json!({"pk": "05"}))));
         assert_eq!(request(&json!({"alg": "S", "op": "sign", "parameterSet": "S"})), None);
         assert_eq!(request(&json!({"tcId": 1})), None);
     }

@@ -508,9 +508,12 @@ fn the_vectors_beside_this_repository() {
         ("acvp-sigGen-digests", 196),
         ("acvp-sigVer-sample", 35),
         ("acvp-sigver-internal", 27),
-    ];
-    for (name, count) in of_slh_dsa {
-        let row = rows.iter().find(|row| row["file"] == format!("slh-dsa/{name}.jsonl.gz")).unwrap();
+    ]
+    .map(|(name, count)| (format!("slh-dsa/{name}.jsonl.gz"), count));
+    let of_lms = [("keyGen", 128), ("sigGen", 64), ("sigVer", 320)]
+        .map(|(name, count)| (format!("lms/kat-{name}.jsonl.gz"), count));
+    for (name, count) in of_slh_dsa.into_iter().chain(of_lms) {
+        let row = rows.iter().find(|row| row["file"] == *name).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
     }
     for row in rows.iter().filter(|row| row["passed"] == 0) {
