@@ -6,11 +6,11 @@ use gambeson::slhdsa::{InvalidSignature, Message, ParameterSet, PreHash, Signing
 use sha2::{Digest, Sha256};
 
 fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..][..2], 16).unwrap()).collect()
+    (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..][..2], 16).expect("hexadecimal")).collect()
 }
 
 fn set(name: &str) -> ParameterSet {
-    *ParameterSet::ALL.iter().find(|set| set.name() == name).unwrap()
+    *ParameterSet::ALL.iter().find(|set| set.name() == name).expect("a set of FIPS 205")
 }
 
 /// Set, SK.seed, SK.prf, PK.seed and PK.root.
