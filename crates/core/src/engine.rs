@@ -5,7 +5,9 @@
 
 use zeroize::Zeroize;
 
-use crate::sha3::{Aligned, Shake256, State, absorb, absorb_at, from_byte, lanes, permute_aligned, permuted};
+use crate::sha3::{
+    Aligned, Shake256, State, WIDE, absorb, absorb_at, from_byte, lanes, permute_aligned, permuted,
+};
 
 /// The bytes of a block of SHA3-256 and SHAKE256.
 pub(crate) const BLOCK: usize = Shake256::RATE;
@@ -162,7 +164,8 @@ pub(crate) fn run<S: Sponges, const PLACES: usize>(sponges: &mut S) {
         }
         most = most.max(busy);
         let width = sponges.width(busy, lanes);
-        while let Some((taking, waiting)) = less_patient(sponges, &jobs[..=busy], width) {
+        // Where tables are narrow, all take part.
+        while WIDE && let Some((taking, waiting)) = less_patient(sponges, &jobs[..=busy], width) {
             states.swap(taking, waiting);
             jobs.swap(taking, waiting);
         }

@@ -247,7 +247,7 @@ impl<P: Parameters, B: Beside> Sponges for Sampling<'_, P, B> {
     }
 
     fn room(&mut self, busy: usize, lanes: usize) -> usize {
-        let begun_soon = self.secrets + P::L * P::K - self.next + busy <= self.held;
+        let begun_soon = WIDE && self.secrets + P::L * P::K - self.next + busy <= self.held;
         if begun_soon { self.held } else { lanes }
     }
 
