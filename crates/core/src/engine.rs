@@ -107,7 +107,7 @@ pub(crate) trait Sponges {
         busy.min(lanes)
     }
 
-    /// How well a sponge can wait: where not all take part in a permutation, the least patient do.
+    /// The patience of a sponge: of those that do not all fit in a permutation, the least patient take part.
     #[inline(always)]
     fn patience(&self, _job: Self::Job) -> u16 {
         0
@@ -116,7 +116,7 @@ pub(crate) trait Sponges {
     /// Takes the block that a permutation gave, or adds the next; false if the sponge is done.
     fn step(&mut self, job: &mut Self::Job, state: &mut State) -> bool;
 
-    /// Whether the states are wiped at the end.
+    /// True if the states are wiped at the end.
     #[inline(always)]
     fn is_secret(&self) -> bool {
         true

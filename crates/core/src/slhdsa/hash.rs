@@ -22,7 +22,7 @@ pub(super) struct Hash<'a> {
 pub(super) enum Input<'a> {
     /// So many bytes for each, one after the other, where the results take their place.
     InPlace(usize),
-    /// The same for all: PRF hashes SK.seed.
+    /// One message for all addresses: PRF hashes SK.seed.
     Common(&'a [u8]),
 }
 
@@ -317,7 +317,7 @@ impl<A: FnMut() -> Address> Messages<'_, '_, '_, A> {
 }
 
 impl<A: FnMut() -> Address> Sponges for Messages<'_, '_, '_, A> {
-    /// Which message, its address, and how far it is.
+    /// The number of the message, its address, and its progress.
     type Job = (usize, [u8; 32], Absorber);
     const IDLE: Self::Job = (0, [0; 32], Absorber::SHAKE);
 
@@ -361,7 +361,7 @@ impl<A> Chains<'_, '_, A> {
 }
 
 impl<A: FnMut() -> (Address, u32)> Sponges for Chains<'_, '_, A> {
-    /// Which chain, the address of its next step, and how many steps are left.
+    /// The number of the chain, the address of its next step, and the steps that are left.
     type Job = (usize, Address, u32);
     const IDLE: Self::Job = (0, Address::NONE, 0);
 
