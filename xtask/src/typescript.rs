@@ -42,7 +42,7 @@ const WASM_FEATURES: [&str; 7] = [
 ];
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
 /// promised is less, 80 KB for both; `size --check` holds that against it.
-const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 54 << 10), ("identity", 267 << 10), ("whole", 385 << 10)];
+const MAX_SIZES: [(&str, u64); 3] = [("gambeson", 56 << 10), ("identity", 268 << 10), ("whole", 386 << 10)];
 /// The same with the standard library as rustup brings it, whose panics have messages.
 const MAX_SIZES_AS_BROUGHT: [(&str, u64); 3] =
     [("gambeson", 67 << 10), ("identity", 327 << 10), ("whole", 450 << 10)];

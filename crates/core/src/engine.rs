@@ -5,7 +5,9 @@
 
 use zeroize::Zeroize;
 
-use crate::sha3::{Aligned, Shake256, State, absorb, absorb_at, from_byte, lanes, permute_aligned, permuted};
+use crate::sha3::{
+    Aligned, Shake256, State, WIDE, absorb, absorb_at, from_byte, lanes, permute_aligned, permuted,
+};
 
 /// The bytes of a block of SHA3-256 and SHAKE256.
 pub(crate) const BLOCK: usize = Shake256::RATE;
@@ -105,7 +107,7 @@ pub(crate) trait Sponges {
         busy.min(lanes)
     }
 
-    /// How well a sponge can wait: where not all take part in a permutation, the least patient do.
+    /// The patience of a sponge: of those that do not all fit in a permutation, the least patient take part.
     #[inline(always)]
     fn patience(&self, _job: Self::Job) -> u16 {
         0
@@ -114,7 +116,7 @@ pub(crate) trait Sponges {
     /// Takes the block that a permutation gave, or adds the next; false if the sponge is done.
     fn step(&mut self, job: &mut Self::Job, state: &mut State) -> bool;
 
-    /// Whether the states are wiped at the end.
+    /// True if the states are wiped at the end.
     #[inline(always)]
     fn is_secret(&self) -> bool {
         true
@@ -162,7 +164,8 @@ pub(crate) fn run<S: Sponges, const PLACES: usize>(sponges: &mut S) {
         }
         most = most.max(busy);
         let width = sponges.width(busy, lanes);
-        while let Some((taking, waiting)) = less_patient(sponges, &jobs[..=busy], width) {
+        // Where tables are narrow, all take part.
+        while WIDE && let Some((taking, waiting)) = less_patient(sponges, &jobs[..=busy], width) {
             states.swap(taking, waiting);
             jobs.swap(taking, waiting);
         }

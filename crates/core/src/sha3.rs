@@ -73,9 +73,9 @@ pub use kernels::{
 };
 pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
-pub(crate) use words::{LANES, absorb, absorb_at, lanes, permuted, squeeze};
 #[cfg(feature = "alloc")]
-pub(crate) use words::{WIDE, squeezed};
+pub(crate) use words::squeezed;
+pub(crate) use words::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze};
 
 pub(crate) use sponge::Sponge;
 use zeroize::Zeroize;

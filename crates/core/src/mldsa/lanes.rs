@@ -209,7 +209,7 @@ struct Sampling<'a, P, B> {
     /// How much longer each can wait than one of the first row: by three blocks for each row before it, in which its own is not yet
     /// asked for.
     later: [u16; 15 + 56],
-    /// How many polynomials were begun.
+    /// The number of polynomials that were begun.
     next: usize,
     next_row: usize,
     set: PhantomData<P>,
@@ -232,7 +232,7 @@ impl<P: Parameters, B> Sampling<'_, P, B> {
         (i / P::L, i % P::L)
     }
 
-    /// Where a row begins.
+    /// The place of a row.
     fn row(&self, row: usize) -> usize {
         row & (self.kept.next_power_of_two() - 1)
     }
@@ -247,7 +247,7 @@ impl<P: Parameters, B: Beside> Sponges for Sampling<'_, P, B> {
     }
 
     fn room(&mut self, busy: usize, lanes: usize) -> usize {
-        let begun_soon = self.secrets + P::L * P::K - self.next + busy <= self.held;
+        let begun_soon = WIDE && self.secrets + P::L * P::K - self.next + busy <= self.held;
         if begun_soon { self.held } else { lanes }
     }
 
@@ -494,7 +494,7 @@ impl MaskBatch<'_> {
 struct MasksAndHash<'m, 'a> {
     batch: &'m mut MaskBatch<'a>,
     count: usize,
-    /// How many were begun.
+    /// The number of masks that were begun.
     next: usize,
     length: usize,
     input: Option<&'m [u8]>,

@@ -1,4 +1,4 @@
-//! Which schedule a set goes by, and how deep: what the doors scrub.
+//! The schedule of a set, and the depth of stack that its doors scrub.
 
 use super::kernels::active;
 use super::params::ParameterSet;
@@ -6,14 +6,14 @@ use crate::cpu::Level;
 use crate::secret::StackGuard;
 use crate::sha3::INTERLEAVED;
 
-/// Whether a set goes by the schedule of `small`: on processors of 32 bits, whose states stand alone and interleaved, it is the
+/// True for sets that go by the schedule of `small`: on processors of 32 bits, whose states stand alone and interleaved, it is the
 /// fastest, too. The plain sets remember ŷ there.
 pub(super) const fn small<P: ParameterSet>() -> bool {
     P::SMALL || INTERLEAVED
 }
 
-/// How deep the operations go with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits; on
-/// Armv7E-M, and how much deeper in a build for size, where more functions have a frame; and on others of 32 bits.
+/// The depth of the operations with each K, and some to spare (`cargo xtask stack`, `firmware bench`): on processors of 64 bits; on
+/// Armv7E-M, and the depth that a build for size adds, whose functions have more frames; and on others of 32 bits.
 const fn depths(wide: [usize; 3], armv7em: [usize; 3], size: usize, narrow: [usize; 3]) -> [usize; 3] {
     if cfg!(target_pointer_width = "64") {
         wide
@@ -39,7 +39,7 @@ pub(super) const DECAPS: [usize; 3] = depths([2640; 3], [2200; 3], 16, [2424; 3]
 pub(super) const DECAPS_ENCODED: [usize; 3] =
     depths([2368, 2464, 2560], [1824, 1928, 2032], 0, [2064, 2160, 2256]);
 
-/// The same in a workspace, of every operation and K.
+/// The depth of every operation and K in a workspace.
 pub(super) const IN_WORKSPACE: usize = depths([1024; 3], [400; 3], 0, [592; 3])[0];
 
 /// The work behind a door, and what it used of the stack at most (`cargo xtask stack`) overwritten: `N512`, `N768` or `N1024` bytes in

@@ -79,7 +79,7 @@ impl<'a> CompressedComparer<'a> {
     }
 }
 
-/// What differs between the compressed polynomial and `bytes`. Secret.
+/// The bits in which the compressed polynomial and `bytes` differ. Secret.
 #[cfg_attr(gambeson_size, inline(never))]
 #[cfg_attr(not(gambeson_size), inline(always))] // Each constant d has a loop of its own.
 fn compressed_difference(f: &Poly, d: usize, bytes: &[u8]) -> u32 {

@@ -63,7 +63,7 @@ impl<'a, P: ParameterSet> DecapsulationKeyRef<'a, P> {
         self.bytes.last_chunk().expect("a key ends with z")
     }
 
-    /// What decapsulation reads beside ŝ.
+    /// The input of decapsulation beside ŝ.
     #[cfg(feature = "alloc")]
     pub(super) fn parts(&self) -> Parts<'a> {
         Parts { source: Source::Bytes(self.ek()), h: self.h(), z: self.z() }

@@ -31,8 +31,8 @@ mod rv32;
 #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
 mod simd128;
 
-/// What the schedules for one state at a time do in pieces of polynomials, or with what only they have: inlined, or of one
-/// processor in a program, so in no table.
+/// The loops of the schedules for one state at a time: over pieces of polynomials, or over forms that only these schedules have. They are inlined,
+/// or of one processor in a program, so they stand in no table.
 #[cfg(gambeson_dsp)]
 pub(super) use armv7em as loops;
 #[cfg(not(gambeson_dsp))]

@@ -140,7 +140,7 @@ pub(super) struct Decapsulation<'a, P: ParameterSet, K> {
     pub parts: Parts<'a>,
     pub c: &'a P::Ciphertext,
     pub shared: &'a mut [u8; 32],
-    /// What the check of a key of bytes gives.
+    /// The result of the check of a key of bytes.
     pub verdict: &'a mut Result<(), DecapsulationKeyError>,
 }
 

@@ -1,4 +1,4 @@
-//! Which compression runs: the best table at or below `cpu::level()`.
+//! The compression in force: the best table at or below `cpu::level()`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -8,7 +8,6 @@ use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
 /// Whether any table of this target permutes more than two sponges side by side: schedules for that are no code elsewhere.
-#[cfg(feature = "alloc")]
 pub(crate) const WIDE: bool = cfg!(target_arch = "x86_64");
 
 /// The most sponges that any table permutes side by side; where lanes are interleaved, none does.

@@ -27,7 +27,7 @@ impl Address {
         Self { layer, tree, kind, words }
     }
 
-    /// The same place, with another type and other words.
+    /// The address of this tree with another type and other words.
     pub(super) const fn with(self, kind: Kind, words: [u32; 3]) -> Self {
         Self { kind, words, ..self }
     }

@@ -1,8 +1,8 @@
-//! FIPS 205, §10.2: what is signed.
+//! FIPS 205, §10.2: messages, and M′.
 
 use crate::prehash::{ContextTooLong, DigestRef, MPrime};
 
-/// What is signed: a message with a context, or a digest with a context.
+/// The content of a signature: a message with a context, or a digest with a context.
 ///
 /// A byte string converts to the usual form, the message itself with an empty context, so most callers never name
 /// this type.

@@ -138,9 +138,9 @@ sums_of_products! {
         "Adds the products of pairs, as FIPS 203, Algorithm 12 (BaseCaseMultiply), times 2^-16, with ζ times 2^16: of as many as the shortest \
          slice has. |a| ≤ 2q and |x| ≤ q, or 0 ≤ a < q and |x| ≤ 9q/2; a sum grows by q at most.";
     add_products_packed = sampled_to_bytes, "armv7em_sampled_packed.s", [u8; 3], [i16; 2],
-        "The same where the sum stands in twelve bits a coefficient, in \\[0, q).";
+        "Adds such products to a sum of twelve bits a coefficient, in \\[0, q).";
     add_products_encoded = encoded_to_words, "armv7em_sampled_encoded.s", [i16; 2], [u8; 3],
-        "The same where the first factors stand so.";
+        "Adds the products of first factors of twelve bits a coefficient.";
 }
 
 /// Compress_d and ByteEncode_d of `f`, |x| ≤ 3q, to as many words as that are: d.
@@ -151,7 +151,7 @@ pub(in crate::mlkem) fn compress(f: &Coefficients, d: usize, words: &mut [[u8; 4
     unsafe { compress_or_compare(f, words.as_mut_ptr(), d, true) };
 }
 
-/// What differs between that and `words`: zero if nothing does.
+/// The bits in which that and `words` differ: zero if none.
 #[cfg(gambeson_size)]
 pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
     debug_assert!((1..=11).contains(&d) && words.len() == 8 * d);
@@ -192,7 +192,7 @@ macro_rules! numbers {
             }
         }
 
-        /// What differs between that and `words`: zero if nothing does.
+        /// The bits in which that and `words` differ: zero if none.
         #[inline(always)]
         pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
             debug_assert!([1, 4, 5, 10, 11].contains(&d) && words.len() == 8 * d);

@@ -25,7 +25,7 @@ pub(in crate::mlkem) fn packed([a, b]: [i16; 2]) -> [u8; 3] {
     [a as u8, (a >> 8 | b << 4) as u8, (b >> 4) as u8]
 }
 
-/// Where products are summed.
+/// A place for sums of products.
 pub(in crate::mlkem) trait Sum {
     /// Adds the products of these pairs of coefficients, from `first` on, with those of `x`, times 2^-16. |a| ≤ 2q, |x| ≤ q.
     fn add_products(&mut self, first: usize, a: &[[i16; 2]], x: &Ntt);

@@ -40,7 +40,7 @@ pub(in crate::mlkem) fn add_products(sum: &mut [[i16; 2]], a: &[[i16; 2]], x: &[
     }
 }
 
-/// The same where the sum stands in twelve bits a coefficient, in \[0, q).
+/// Adds such products to a sum of twelve bits a coefficient, in \[0, q).
 #[inline(always)]
 pub(in crate::mlkem) fn add_products_packed(
     sum: &mut [[u8; 3]],
@@ -53,7 +53,7 @@ pub(in crate::mlkem) fn add_products_packed(
     }
 }
 
-/// The same where the first factors stand so.
+/// Adds the products of first factors of twelve bits a coefficient.
 #[inline(always)]
 pub(in crate::mlkem) fn add_products_encoded(
     sum: &mut [[i16; 2]],
@@ -72,7 +72,7 @@ pub(in crate::mlkem) fn residues_of_sum(a: [i16; 2], b: [i16; 2]) -> [i16; 2] {
     [residue(a[0] + b[0]) as i16, residue(a[1] + b[1]) as i16]
 }
 
-/// What of sixteen candidates is below q, and how many there are.
+/// Those of sixteen candidates that are below q, and their number.
 #[inline(always)]
 pub(in crate::mlkem) fn reject_vartime(out: &mut [i16; 16], words: &[u64; 3]) -> usize {
     let mut n = 0;
@@ -116,7 +116,7 @@ fn compressed(f: &Coefficients, d: usize, mut words: impl FnMut(u32)) {
         if bits >= 32 {
             words(held);
             bits -= 32;
-            // What is left of y: none, or fewer bits than it has.
+            // The rest of y: no bits, or fewer than it has.
             held = y >> (d - bits).min(31);
         }
     }
@@ -133,7 +133,7 @@ pub(in crate::mlkem) fn compress(f: &Coefficients, d: usize, words: &mut [[u8; 4
     });
 }
 
-/// What differs between that and `words`: zero if nothing does.
+/// The bits in which that and `words` differ: zero if none.
 #[inline(never)]
 pub(in crate::mlkem) fn compressed_difference(f: &Coefficients, d: usize, words: &[[u8; 4]]) -> u32 {
     let mut different = 0;

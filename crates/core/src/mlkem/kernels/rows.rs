@@ -30,7 +30,7 @@ pub(in crate::mlkem) fn add_noise2_of(f: &mut Coefficients, lanes: &[u64; 16]) {
     }
 }
 
-/// The same of one lane.
+/// Adds the noise of one lane.
 #[inline(always)]
 pub(in crate::mlkem) fn add_noise2_of_lane(f: &mut [i16; 16], lane: u64) {
     // Two bits of either half belong to a coefficient. In two bits: how many of its first two are set, and of the others.

@@ -75,7 +75,7 @@ struct Rows<'r, 'a> {
     operation: Operation<'a>,
     ek: &'r mut [u8],
     row: &'r mut MakeRow<'r>,
-    /// How many sponges each row waits for.
+    /// The number of sponges that each row waits for.
     missing: [usize; 4],
     /// The rows that are there.
     known: usize,
