@@ -133,7 +133,7 @@ fn signatures_of_hss_are_verified_and_not_made() {
     folder.run("key convert hss.pub -o hss.der --format der").exits(0);
     folder.run("verify -k hss.der file").exits(0);
     folder.run("verify -k hss.pub file --context c").exits(2).tells("HSS signatures have no context");
-    folder.run("sign -k hss.pub file").exits(2).tells("signing with HSS keys needs the key store");
+    folder.run("sign -k hss.pub file -o other.sig").exits(2).tells("signing with HSS keys needs the key store");
     folder.tamper("file");
     let refused = folder.run("verify -k hss.pub file --json").exits(1).json();
     assert_eq!((&refused["verified"], &refused["reason"]), (&false.into(), &"bad-signature".into()));
