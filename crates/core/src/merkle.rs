@@ -236,7 +236,7 @@ mod tests {
 
         fn parents(&self, level: u32, first: u32, count: usize, nodes: &mut [u8]) {
             for i in 0..count {
-                let child = |j| u64::from_be_bytes(nodes[16 * i + 8 * j..][..8].try_into().unwrap());
+                let child = |j: usize| u64::from_be_bytes(nodes[16 * i + 8 * j..][..8].try_into().unwrap());
                 let sum = child(0) + child(1);
                 assert_eq!(sum, sum_of(level, first + i as u32));
                 nodes[8 * i..][..8].copy_from_slice(&sum.to_be_bytes());
@@ -246,7 +246,7 @@ mod tests {
 
     /// The sum of the leaves below a node.
     fn sum_of(level: u32, number: u32) -> u64 {
-        let (first, count) = (u64::from(number) << level, 1 << level);
+        let (first, count) = (u64::from(number) << level, 1_u64 << level);
         count * first + count * (count + 1) / 2
     }
 
