@@ -12,7 +12,7 @@ use super::tree::{Seeded, Tree};
 use crate::merkle::{Cache, TreeOptions};
 #[cfg(feature = "getrandom")]
 use crate::rng::RngError;
-use crate::secret::{Secret, StackGuard};
+use crate::secret::{Secret, StackGuard, declassify};
 use crate::stateful::{Leaf, StatefulKey};
 
 /// The stack that the computation of a tree or of a signature uses at most.
@@ -127,6 +127,8 @@ impl SigningKey {
         let cache = Cache::new(&Seeded { tree, seed }, options);
         let mut root = [0; MAX_N];
         cache.root(lms.0.n, &mut root);
+        // public: part of the verifying key
+        declassify(&root);
         let key = VerifyingKey::new(lms, ots, *identifier, root);
         Ok(Self { key, seed: Secret::new(seed.to_vec()), cache })
     }
@@ -163,6 +165,8 @@ impl SigningKey {
         let mut seed = Secret::new(tree.derive(self.seed.expose(), leaf, CHILD_SEED));
         let identifier = tree.derive(self.seed.expose(), leaf, CHILD_IDENTIFIER);
         let identifier = identifier.first_chunk().expect("16 of 32 bytes");
+        // public: part of the verifying key
+        declassify(identifier);
         let seed = &seed.expose_mut()[..lms.0.n];
         Self::from_seed(lms, ots, identifier, seed, TreeOptions::new())
             .expect("the levels have one hash function")
@@ -176,6 +180,8 @@ fn one_time(tree: Tree<'_>, seed: &[u8], leaf: u32, c: Option<&[u8]>, message: &
     let mut signature = vec![0; tree.ots.signature_len()];
     let (head, chains) = signature.split_at_mut(4 + n);
     let derived = tree.derive(seed, leaf, C);
+    // public: part of the signature
+    declassify(&derived);
     let c = c.unwrap_or(&derived[..n]);
     head[..4].copy_from_slice(&tree.ots.code.to_be_bytes());
     head[4..].copy_from_slice(c);
