@@ -18,8 +18,8 @@ pub(crate) trait Tree {
     /// The levels above the leaves, at most 25.
     fn height(&self) -> u32;
 
-    /// Computes the leaves from number `first` on, one for each node of `nodes`.
-    fn leaves(&self, first: u32, nodes: &mut [u8]);
+    /// Computes `count` leaves from number `first` on, which go to the start of `nodes`.
+    fn leaves(&self, first: u32, count: usize, nodes: &mut [u8]);
 
     /// Computes `count` nodes of `level` from number `first` on, from their children in `nodes`; they go to the start of `nodes`.
     fn parents(&self, level: u32, first: u32, count: usize, nodes: &mut [u8]);
@@ -39,7 +39,7 @@ fn walk(tree: &dyn Tree, first: u32, height: u32, visit: &mut dyn FnMut(u32, u32
     for block in 0..1_u32 << (height - levels) {
         let mut first = first + (block << levels);
         let mut count = 1 << levels;
-        tree.leaves(first, nodes);
+        tree.leaves(first, count, nodes);
         visit(0, first, nodes);
         for level in 1..=levels {
             count >>= 1;
@@ -228,7 +228,7 @@ mod tests {
             self.0
         }
 
-        fn leaves(&self, first: u32, nodes: &mut [u8]) {
+        fn leaves(&self, first: u32, _: usize, nodes: &mut [u8]) {
             for (number, node) in (u64::from(first) + 1..).zip(nodes.as_chunks_mut().0) {
                 *node = number.to_be_bytes();
             }
@@ -247,7 +247,7 @@ mod tests {
     /// The sum of the leaves below a node.
     fn sum_of(level: u32, number: u32) -> u64 {
         let (first, count) = (u64::from(number) << level, 1_u64 << level);
-        count * first + count * (count + 1) / 2
+        count * first + ((count * (count + 1)) >> 1)
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
                 let mut root = [0; 8];
                 cache.root(8, &mut root);
                 assert_eq!(u64::from_be_bytes(root), sum_of(h, 0));
-                for leaf in [0, 1, (1 << h) / 2, (1 << h) - 1, 0] {
+                for leaf in [0, 1, 1 << (h - 1), (1 << h) - 1, 0] {
                     let mut path = vec![0; 8 * h as usize];
                     cache.path(&tree, leaf, &mut path);
                     for (level, node) in (0..).zip(path.as_chunks().0) {

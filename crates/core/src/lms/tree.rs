@@ -99,23 +99,22 @@ impl Tree<'_> {
     }
 
     #[cfg(feature = "alloc")]
-    /// The secrets of all chains of the key pairs from `first` on: RFC 8554, Appendix A.
-    fn secrets(&self, seed: &[u8], first: u32, values: &mut [u8]) {
+    /// The secrets of all chains of `count` key pairs from `first` on: RFC 8554, Appendix A.
+    fn secrets(&self, seed: &[u8], first: u32, count: usize, values: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
-        let count = values.chunks_exact(p * n).len() as u32;
         let mut all = chains(first, p);
         let mut head = || {
             let (leaf, chain) = all.next().unwrap_or_default();
             self.head_of_step(leaf, chain, 0xff)
         };
-        self.function().many(n, count as usize * p, &mut head, Input::Common(seed), values);
+        self.function().many(n, count * p, &mut head, Input::Common(seed), values);
     }
 
     /// The one-time signature of a leaf without its type and C: RFC 8554, Algorithm 3.
     #[cfg(feature = "alloc")]
     pub(super) fn sign(&self, seed: &[u8], leaf: u32, digits: &Digits, signature: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
-        self.secrets(seed, leaf, signature);
+        self.secrets(seed, leaf, 1, signature);
         let mut digits = (0_u16..).zip(&digits.0);
         let mut head = || {
             let (chain, digit) = digits.next().unwrap_or((0, &0));
@@ -202,23 +201,23 @@ impl merkle::Tree for Seeded<'_> {
     }
 
     /// RFC 8554, §4.3 and §5.3.
-    fn leaves(&self, first: u32, nodes: &mut [u8]) {
+    fn leaves(&self, first: u32, count: usize, nodes: &mut [u8]) {
         let Self { tree, seed } = *self;
         let Ots { n, p, .. } = *tree.ots;
-        let pairs = (TOGETHER / p).max(1);
+        let together = (2..).take_while(|pairs| pairs * p <= TOGETHER).last().unwrap_or(1);
         let mut values = Secret::new([0; TOGETHER * MAX_N]);
-        for (leaf, nodes) in (first..).step_by(pairs).zip(nodes.chunks_mut(pairs * n)) {
-            let count = nodes.len() / n;
-            let values = &mut values.expose_mut()[..count * p * n];
-            tree.secrets(seed, leaf, values);
+        let values = values.expose_mut();
+        for done in (0..count).step_by(together) {
+            let (leaf, pairs) = (first + done as u32, together.min(count - done));
+            tree.secrets(seed, leaf, pairs, values);
             let mut all = chains(leaf, p);
             let mut head = || {
                 let (leaf, chain) = all.next().unwrap_or_default();
                 (tree.head_of_step(leaf, chain, 0), tree.last_step())
             };
-            tree.function().chains(n, count * p, &mut head, values);
-            tree.close(leaf, count, values);
-            nodes.copy_from_slice(&values[..count * n]);
+            tree.function().chains(n, pairs * p, &mut head, values);
+            tree.close(leaf, pairs, values);
+            nodes[done * n..][..pairs * n].copy_from_slice(&values[..pairs * n]);
         }
     }
 
