@@ -8,6 +8,7 @@ use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
 use gambeson::slhdsa;
+use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
 use gambeson_hybrid::xwing;
 use std::hint::black_box;
 
@@ -172,14 +173,24 @@ fn sha2_kernels() -> Level {
     }
 }
 
-/// One tree of 2^10 leaves, and digits of 8 bits.
-fn lms_verify() -> Work {
+/// A key with one tree of 2^10 leaves, and digits of 8 bits.
+fn lms_key() -> lms::SigningKey {
     let (tree, one_time) = (lms::LmsType::SHA256_M32_H10, lms::LmotsType::SHA256_N32_W8);
-    let (identifier, secret) = (seed::<16>(1), seed::<32>(2));
-    let key = lms::hazmat::verifying_key(tree, one_time, &identifier, &secret);
-    let key = lms::VerifyingKey::from_bytes(&key.expect("types that go together")).expect("a key as made");
-    let signature = lms::hazmat::sign(tree, one_time, (&identifier, &secret), 0, None, &[0; 32]);
-    let signature = signature.expect("types that go together");
+    lms::SigningKey::from_seed(tree, one_time, &seed(1), &seed::<32>(2), TreeOptions::new())
+        .expect("types that go together")
+}
+
+fn lms_keygen() -> Work {
+    Box::new(|| {
+        black_box(lms_key().verifying_key());
+    })
+}
+
+fn lms_verify() -> Work {
+    let mut signer = Signer::new(lms_key(), MemoryStore::new(0));
+    let index = signer.reserve_one().expect("a leaf of a new key");
+    let signature = signer.sign(index, &[0; 32]).expect("an index of this store");
+    let key = *signer.key().verifying_key();
     Box::new(move || {
         let _ = black_box(key.verify(&[0; 32], &signature));
     })
@@ -257,6 +268,7 @@ pub(super) fn cases() -> Vec<Case> {
         SHAKE_128S, sha3::kernels; SHAKE_128F, sha3::kernels; SHAKE_192S, sha3::kernels;
         SHAKE_192F, sha3::kernels; SHAKE_256S, sha3::kernels; SHAKE_256F, sha3::kernels;
     }
+    case!("LMS-SHA256-H10-W8", "keygen", "compact", sha2_kernels, None, lms_keygen);
     case!("LMS-SHA256-H10-W8", "verify", "compact", sha2_kernels, None, lms_verify);
     case!("SHA3-256", "hash", "16 KiB", sha3::kernels, Some(LONG), sha3_256);
     case!("SHAKE128", "hash", "16 KiB", sha3::kernels, Some(LONG), shake128);

@@ -106,18 +106,20 @@ fn slh_dsa_signs_files_and_streams_as_the_library_does() {
 
 /// A public key of HSS in the file `hss.pub`, with one tree of 2^5 leaves, and signatures by it in files that end with `.sig`.
 fn with_hss(signed: &[(&str, &[u8])]) -> Folder {
-    use gambeson::lms::{LmotsType, LmsType, hazmat};
-    let (tree, one_time) = (LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W4);
-    let (identifier, seed) = ([3; 16], [4; 24]);
+    use gambeson::lms::{HssSigningKey, LmotsType, LmsType};
+    use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
+    let levels = [(LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W4)];
+    let key = HssSigningKey::generate(&levels, TreeOptions::new()).unwrap();
     let folder = Folder::new();
-    let key = hazmat::verifying_key(tree, one_time, &identifier, &seed).unwrap();
-    let key = [&[0, 0, 0, 1], &key[..]].concat();
-    let key = gambeson_pki::PublicKey::from_bytes(gambeson_pki::Algorithm::Hss, &key).unwrap();
-    folder.write("hss.pub", key.to_spki_pem());
-    for (leaf, (name, content)) in (0..).zip(signed) {
-        let signature = hazmat::sign(tree, one_time, (&identifier, &seed), leaf, None, content).unwrap();
+    let public = key.verifying_key().to_bytes();
+    let public = gambeson_pki::PublicKey::from_bytes(gambeson_pki::Algorithm::Hss, &public).unwrap();
+    folder.write("hss.pub", public.to_spki_pem());
+    let mut signer = Signer::new(key, MemoryStore::new(0));
+    for (name, content) in signed {
+        let index = signer.reserve_one().unwrap();
+        let signature = signer.sign(index, content).unwrap();
         folder.write(name, content);
-        folder.write(&format!("{name}.sig"), [&[0; 4], &signature[..]].concat());
+        folder.write(&format!("{name}.sig"), signature);
     }
     folder
 }
@@ -133,7 +135,10 @@ fn signatures_of_hss_are_verified_and_not_made() {
     folder.run("key convert hss.pub -o hss.der --format der").exits(0);
     folder.run("verify -k hss.der file").exits(0);
     folder.run("verify -k hss.pub file --context c").exits(2).tells("HSS signatures have no context");
-    folder.run("sign -k hss.pub file -o other.sig").exits(2).tells("signing with HSS keys needs the key store");
+    folder
+        .run("sign -k hss.pub file -o other.sig")
+        .exits(2)
+        .tells("signing with HSS keys needs the key store");
     folder.tamper("file");
     let refused = folder.run("verify -k hss.pub file --json").exits(1).json();
     assert_eq!((&refused["verified"], &refused["reason"]), (&false.into(), &"bad-signature".into()));
