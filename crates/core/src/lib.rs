@@ -27,6 +27,7 @@ mod sha2_lanes;
 pub mod sha3;
 pub mod slhdsa;
 mod workspace;
+pub mod xmss;
 
 pub use bytes::Bytes;
 pub use rand_core;
