@@ -1,6 +1,8 @@
 //! XMSS and XMSS^MT (RFC 8391, SP 800-208): hash-based signatures of keys that sign a limited number of messages.
 //!
-//! A one-time key that signs two messages reveals its secrets. Keys of every set verify; the sets of SP 800-208 also sign.
+//! A leaf that signs two messages reveals enough for a forger. So a private key signs only through a
+//! [`Signer`](crate::stateful::Signer), whose store promises that no leaf is used twice. The sets of SP 800-208 sign; the others of RFC 8391
+//! only verify.
 //!
 //! ```
 //! use gambeson::xmss::ParameterSet;
@@ -23,15 +25,17 @@
 //! * `hash`: the functions of RFC 8391 with addresses: PRF, chains of F, and H
 //! * `tree`: one-time signatures and trees
 //! * `keys`: verifying keys
-//! * `hazmat`: signing with an index that the caller names
+//! * `signing`: private keys
 
 mod columns;
 mod hash;
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
-pub mod hazmat;
 mod keys;
 mod params;
+#[cfg(feature = "alloc")]
+mod signing;
 mod tree;
 
 pub use keys::{InvalidSignature, VerifyingKey, VerifyingKeyError};
 pub use params::ParameterSet;
+#[cfg(feature = "alloc")]
+pub use signing::{GenerateError, SigningKey, SigningKeyError};

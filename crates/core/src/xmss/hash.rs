@@ -19,6 +19,7 @@ enum Kind {
     H = 1,
     Msg = 2,
     Prf = 3,
+    #[cfg(feature = "alloc")]
     PrfKeygen = 4,
 }
 
@@ -50,6 +51,7 @@ impl Address {
     }
 
     /// toByte(index, 32), which takes the place of an address in PRF(SK_PRF, ·).
+    #[cfg(feature = "alloc")]
     const fn index(index: u64) -> Self {
         Self([0, 0, 0, 0, 0, 0, (index >> 32) as u32, index as u32])
     }
@@ -124,6 +126,7 @@ impl Hash {
     }
 
     /// SEED.
+    #[cfg(feature = "alloc")]
     fn seed(&self) -> &[u8] {
         &self.prf.as_bytes()[self.params.padding()..]
     }
@@ -327,7 +330,7 @@ impl Hash {
 }
 
 /// Signing, in the sets of SP 800-208.
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
+#[cfg(feature = "alloc")]
 impl Hash {
     /// PRF_keygen of S_XMSS, SEED and the address of each value: SP 800-208, §6.2.
     pub(super) fn secrets(

@@ -1,5 +1,7 @@
 //! RFC 8391, §4.1.10 and §4.2.5: verifying keys.
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::hash::Hash;
@@ -82,10 +84,29 @@ impl VerifyingKey {
         if rest.len() != 2 * n {
             return Err(length(set.verifying_key_len()));
         }
+        Ok(Self::new(set, &rest[..n], &rest[n..]))
+    }
+
+    pub(super) fn new(set: ParameterSet, root: &[u8], seed: &[u8]) -> Self {
         let mut key = Self { set, root: [0; MAX_N], seed: [0; MAX_N] };
-        key.root[..n].copy_from_slice(&rest[..n]);
-        key.seed[..n].copy_from_slice(&rest[n..]);
-        Ok(key)
+        key.root[..set.0.n].copy_from_slice(root);
+        key.seed[..set.0.n].copy_from_slice(seed);
+        key
+    }
+
+    /// Returns the bytes of the key: OID ‖ root ‖ SEED.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&self.set.oid().to_be_bytes()[..], self.root(), self.seed()].concat()
+    }
+
+    pub(super) fn root(&self) -> &[u8] {
+        &self.root[..self.set.0.n]
+    }
+
+    pub(super) fn seed(&self) -> &[u8] {
+        &self.seed[..self.set.0.n]
     }
 
     /// Returns the parameter set.
@@ -113,8 +134,8 @@ impl VerifyingKey {
             return Err(InvalidSignature);
         }
         let (r, layers) = rest.split_at(n);
-        let hash = Hash::new(params, &self.seed[..n]);
-        let mut node = hash.message(r, &self.root[..n], index, message);
+        let hash = Hash::new(params, self.seed());
+        let mut node = hash.message(r, self.root(), index, message);
         let mut tree = index;
         for (layer, part) in (0..).zip(layers.chunks_exact(params.layer_len())) {
             let leaf = (tree & ((1 << params.height) - 1)) as u32;
@@ -122,7 +143,7 @@ impl VerifyingKey {
             let (chains, path) = part.split_at(n * params.chains());
             node = Tree { hash: &hash, layer, tree }.root_of(leaf, &Digits::new(&node[..n]), chains, path);
         }
-        if node[..n] == self.root[..n] { Ok(()) } else { Err(InvalidSignature) }
+        if node[..n] == *self.root() { Ok(()) } else { Err(InvalidSignature) }
     }
 }
 

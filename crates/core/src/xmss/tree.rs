@@ -1,22 +1,22 @@
 //! RFC 8391, §3 and §4: one-time signatures and trees.
 
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
-use alloc::vec;
-
 use super::hash::{Address, Hash};
 use super::params::MAX_N;
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
+#[cfg(feature = "alloc")]
+use crate::merkle;
+#[cfg(feature = "alloc")]
 use crate::secret::Secret;
 
 /// The most chains of a one-time signature.
 const MAX_CHAINS: usize = 2 * MAX_N + 3;
 /// The bytes of the chains of the one-time keys that are computed together: of four with n = 32, of five with n = 24.
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
+#[cfg(feature = "alloc")]
 const TOGETHER: usize = 4 * 67 * 32;
 /// The largest digit of base w.
 const LAST_STEP: u8 = 15;
 
 /// A tree of a key: its layer, and its number in the layer.
+#[derive(Clone, Copy)]
 pub(super) struct Tree<'a> {
     pub hash: &'a Hash,
     pub layer: u32,
@@ -45,6 +45,11 @@ impl Digits {
 impl Tree<'_> {
     fn chain(&self, leaf: u32, chain: usize, step: u8) -> Address {
         Address::chain(self.layer, self.tree, leaf, chain as u32, step.into())
+    }
+
+    /// The address of a node above the leaves. RFC 8391 counts heights from the children on, so theirs is one less.
+    fn node(&self, level: u32, number: u32) -> Address {
+        Address::node(self.layer, self.tree, level - 1, number)
     }
 
     /// The ends of the chains of one-time keys from `first` on become their leaves, n bytes each, one after the other: RFC 8391, Algorithm 8 (ltree).
@@ -87,7 +92,7 @@ impl Tree<'_> {
         self.l_trees(leaf, 1, values);
         let mut number = leaf;
         let pair = &mut values[..2 * n];
-        for (height, sibling) in (0..).zip(path.chunks_exact(n)) {
+        for (level, sibling) in (1..).zip(path.chunks_exact(n)) {
             if number & 1 == 1 {
                 pair.copy_within(..n, n);
                 pair[..n].copy_from_slice(sibling);
@@ -95,8 +100,7 @@ impl Tree<'_> {
                 pair[n..].copy_from_slice(sibling);
             }
             number >>= 1;
-            let address = Address::node(self.layer, self.tree, height, number);
-            self.hash.pairs([(address, 0, 0)].into_iter(), pair);
+            self.hash.pairs([(self.node(level, number), 0, 0)].into_iter(), pair);
         }
         let mut root = [0; MAX_N];
         root[..n].copy_from_slice(&pair[..n]);
@@ -104,63 +108,59 @@ impl Tree<'_> {
     }
 }
 
-/// Signing, in the sets of SP 800-208.
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
-impl Tree<'_> {
-    /// Fills `nodes` with the leaves from `first` on: RFC 8391, Algorithm 9, with the secrets of SP 800-208, Algorithm 10'.
-    fn leaves(&self, secret: &[u8], first: u32, nodes: &mut [u8]) {
-        let (n, chains) = (self.hash.params.n, self.hash.params.chains());
-        let keys = if n == 24 { 5 } else { 4 };
+/// A tree and S_XMSS, of which its one-time keys are derived; in the sets of SP 800-208.
+#[cfg(feature = "alloc")]
+pub(super) struct Seeded<'a> {
+    pub tree: Tree<'a>,
+    pub secret: &'a [u8],
+}
+
+#[cfg(feature = "alloc")]
+impl Seeded<'_> {
+    /// The first address of every chain of `count` one-time keys from `first` on.
+    fn addresses(&self, first: u32, count: u32) -> impl Iterator<Item = Address> {
+        let chains = self.tree.hash.params.chains();
+        (first..first + count)
+            .flat_map(move |leaf| (0..chains).map(move |chain| self.tree.chain(leaf, chain, 0)))
+    }
+
+    /// Signs digits with the one-time key of a leaf: RFC 8391, Algorithm 5 (WOTS_sign).
+    pub(super) fn sign(&self, leaf: u32, digits: &Digits, signature: &mut [u8]) {
+        let Tree { hash, .. } = self.tree;
+        hash.secrets(self.secret, hash.params.chains(), self.addresses(leaf, 1), signature);
+        hash.chains(self.addresses(leaf, 1).zip(digits.0.map(u32::from)), signature);
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl merkle::Tree for Seeded<'_> {
+    fn node_len(&self) -> usize {
+        self.tree.hash.params.n
+    }
+
+    fn height(&self) -> u32 {
+        self.tree.hash.params.height
+    }
+
+    /// RFC 8391, Algorithm 9 (treeHash), lines 4 to 7, with the one-time keys of SP 800-208, §6.2.
+    fn leaves(&self, first: u32, count: usize, nodes: &mut [u8]) {
+        let Tree { hash, .. } = self.tree;
+        let (n, chains) = (hash.params.n, hash.params.chains());
+        let together = if n == 24 { 5 } else { 4 };
         let mut values = Secret::new([0; TOGETHER]);
-        for (leaf, nodes) in (first..).step_by(keys).zip(nodes.chunks_mut(keys * n)) {
-            let count = nodes.chunks_exact(n).len();
-            let values = &mut values.expose_mut()[..count * chains * n];
-            let addresses = || {
-                let leaves = leaf..leaf + count as u32;
-                leaves.flat_map(|leaf| (0..chains).map(move |chain| self.chain(leaf, chain, 0)))
-            };
-            self.hash.secrets(secret, count * chains, addresses(), values);
-            self.hash.chains(addresses().map(|address| (address, LAST_STEP.into())), values);
-            self.l_trees(leaf, count, values);
-            nodes.copy_from_slice(&values[..count * n]);
+        let values = values.expose_mut();
+        for done in (0..count).step_by(together) {
+            let (leaf, keys) = (first + done as u32, together.min(count - done));
+            let addresses = || self.addresses(leaf, keys as u32);
+            hash.secrets(self.secret, keys * chains, addresses(), values);
+            hash.chains(addresses().map(|address| (address, LAST_STEP.into())), values);
+            self.tree.l_trees(leaf, keys, values);
+            nodes[done * n..][..keys * n].copy_from_slice(&values[..keys * n]);
         }
     }
 
-    /// Hashes the pairs of the nodes of a height, of which the first has this number, in place.
-    fn pairs(&self, height: u32, first: u32, nodes: &mut [u8]) {
-        let count = nodes.chunks_exact(2 * self.hash.params.n).len();
-        let jobs = (0..count).map(|i| {
-            let address = Address::node(self.layer, self.tree, height, (first >> 1) + i as u32);
-            (address, 2 * i, i)
-        });
-        self.hash.pairs(jobs, nodes);
-    }
-
-    /// The root; the siblings of the ancestors of `leaf` go to `path`: RFC 8391, Algorithm 9 and §4.1.9 (buildAuth).
-    pub(super) fn root(&self, secret: &[u8], leaf: u32, path: &mut [u8]) -> [u8; MAX_N] {
-        let n = self.hash.params.n;
-        let mut nodes = vec![0; n << self.hash.params.height];
-        let mut nodes = &mut nodes[..];
-        self.leaves(secret, 0, nodes);
-        for (height, node) in (0..).zip(path.chunks_exact_mut(n)) {
-            node.copy_from_slice(&nodes[(leaf >> height ^ 1) as usize * n..][..n]);
-            self.pairs(height, 0, nodes);
-            let half = nodes.len() >> 1;
-            nodes = &mut nodes[..half];
-        }
-        let mut root = [0; MAX_N];
-        root[..n].copy_from_slice(nodes);
-        root
-    }
-
-    /// The one-time signature of the digits: RFC 8391, Algorithm 5 (WOTS_sign).
-    pub(super) fn sign(&self, secret: &[u8], leaf: u32, digits: &Digits, signature: &mut [u8]) {
-        let chains = self.hash.params.chains();
-        let addresses = || (0..chains).map(|chain| self.chain(leaf, chain, 0));
-        let mut values = Secret::new([0; TOGETHER]);
-        let values = &mut values.expose_mut()[..signature.len()];
-        self.hash.secrets(secret, chains, addresses(), values);
-        self.hash.chains(addresses().zip(digits.0.map(u32::from)), values);
-        signature.copy_from_slice(values);
+    fn parents(&self, level: u32, first: u32, count: usize, nodes: &mut [u8]) {
+        let jobs = (0..count).map(|i| (self.tree.node(level, first + i as u32), 2 * i, i));
+        self.tree.hash.pairs(jobs, nodes);
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! `SIGNATURES` is of the vectors of post-quantum-cryptography/KAT (f238e34, MIT), one of each set of height 10.
 
-use gambeson::xmss::hazmat::Key;
-use gambeson::xmss::{InvalidSignature, ParameterSet, VerifyingKey, VerifyingKeyError};
+use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
+use gambeson::xmss::{
+    InvalidSignature, ParameterSet, SigningKey, SigningKeyError, VerifyingKey, VerifyingKeyError,
+};
 use sha2::{Digest, Sha256};
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -50,15 +52,23 @@ fn refuses_changes(key: &VerifyingKey, message: &[u8], signature: &[u8]) {
     assert_eq!(key.verify(b"another message", signature), Err(InvalidSignature), "{set}");
 }
 
+/// The signature of a message with this index.
+fn sign(key: SigningKey, index: u64, message: &[u8]) -> Vec<u8> {
+    let mut signer = Signer::new(key, MemoryStore::new(index));
+    let index = signer.reserve_one().unwrap();
+    signer.sign(index, message).unwrap()
+}
+
 #[test]
 fn keys_and_signatures_are_the_published_ones_and_verify() {
     assert_eq!(SIGNATURES.len(), 4);
     for (set, parts, index, message, public, digest) in SIGNATURES.iter().copied() {
         let [secret, sk_prf, seed] = parts.map(bytes);
-        let key = Key { secret: &secret, sk_prf: &sk_prf, seed: &seed };
+        let key = SigningKey::from_seeds(set, &secret, &sk_prf, &seed, TreeOptions::new()).unwrap();
         let (message, public) = (bytes(message), bytes(public));
-        assert_eq!(key.verifying_key(set).as_ref(), Some(&public), "{set}");
-        let signature = key.sign(set, index, &message).unwrap();
+        assert_eq!(key.verifying_key().to_bytes(), public, "{set}");
+        assert_eq!(key.expose_secrets(), [secret, sk_prf].concat());
+        let signature = sign(key, index, &message);
         assert_eq!(Sha256::digest(&signature).as_slice(), bytes(digest), "{set}");
         let public = VerifyingKey::from_bytes(&public).unwrap();
         assert_eq!(public.parameter_set(), set);
@@ -72,13 +82,14 @@ fn signatures_of_liboqs_verify() {
     let mut ran = 0;
     for line in include_str!("xmss/liboqs.txt").lines().skip(1) {
         let [name, key, message, signature] = *line.split(' ').collect::<Vec<_>>() else { panic!("{line}") };
-        let (key, message, signature) = (bytes(key), bytes(message), bytes(signature));
+        let (encoded, message, signature) = (bytes(key), bytes(message), bytes(signature));
         let key = if name.starts_with("XMSSMT") {
-            VerifyingKey::from_mt_bytes(&key).unwrap()
+            VerifyingKey::from_mt_bytes(&encoded).unwrap()
         } else {
-            VerifyingKey::from_bytes(&key).unwrap()
+            VerifyingKey::from_bytes(&encoded).unwrap()
         };
         assert_eq!(key.parameter_set().name(), name);
+        assert_eq!(key.to_bytes(), encoded);
         assert_eq!(key.verify(&message, &signature), Ok(()), "{name}");
         refuses_changes(&key, &message, &signature);
         ran += 1;
@@ -86,7 +97,7 @@ fn signatures_of_liboqs_verify() {
     assert_eq!(ran, 5);
 }
 
-/// The sets of XMSS^MT whose trees are small, with signatures of the first, a middle and the last leaf.
+/// The sets of XMSS^MT whose trees have 32 leaves: the first and the last leaf, and steps from one tree to the next in one layer and in two.
 #[test]
 fn signatures_of_many_trees_verify() {
     let sets = ParameterSet::XMSS_MT.iter().copied();
@@ -94,37 +105,56 @@ fn signatures_of_many_trees_verify() {
     assert_eq!(sets.len(), 12);
     for set in sets {
         let n = (set.verifying_key_len() - 4) / 2;
-        let (secret, sk_prf, seed) = ([1; 32], [2; 32], [3; 32]);
-        let key = Key { secret: &secret[..n], sk_prf: &sk_prf[..n], seed: &seed[..n] };
-        let public = VerifyingKey::from_mt_bytes(&key.verifying_key(set).unwrap()).unwrap();
+        let seeds = [[1; 32], [2; 32], [3; 32]];
+        let [secret, sk_prf, seed] = seeds.each_ref().map(|seed| &seed[..n]);
+        let key = || SigningKey::from_seeds(set, secret, sk_prf, seed, TreeOptions::new()).unwrap();
         let last = (1 << set.height()) - 1;
-        for index in [0, last / 3, last] {
-            let signature = key.sign(set, index, b"message").unwrap();
+        let public = VerifyingKey::from_mt_bytes(&key().verifying_key().to_bytes()).unwrap();
+        let mut signer = Signer::new(key(), MemoryStore::new(0));
+        let mut used = 0;
+        // In the sets with many layers, each of these computes as many trees.
+        let indices: &[u64] =
+            if set.layers() == 4 { &[0, 31, 32, 1023, 1024, last / 3, last] } else { &[last / 3, last] };
+        for index in indices.iter().copied() {
+            // A store has no way to jump: the reserved leaves between are lost.
+            let index = signer.reserve(index + 1 - used).unwrap().last().unwrap();
+            used = index.index() + 1;
+            let signature = signer.sign(index, b"message").unwrap();
             assert_eq!(signature.len(), set.signature_len());
-            assert_eq!(public.verify(b"message", &signature), Ok(()), "{set} {index}");
+            assert_eq!(public.verify(b"message", &signature), Ok(()), "{set} {used}");
+            if used - 1 == last / 3 {
+                // A key that went there at once signs the same.
+                assert_eq!(sign(key(), last / 3, b"message"), signature);
+                refuses_changes(&public, b"message", &signature);
+            }
         }
-        assert_eq!(key.sign(set, last + 1, b"message"), None);
-        refuses_changes(&public, b"message", &key.sign(set, last / 3, b"message").unwrap());
+        assert!(signer.reserve_one().is_err());
     }
 }
 
 #[test]
-fn sets_outside_sp_800_208_and_parts_of_another_length_do_not_sign() {
+fn sets_outside_sp_800_208_and_seeds_of_another_length_do_not_sign() {
     let part = [0; 64];
-    let key = |n: usize| Key { secret: &part[..n], sk_prf: &part[..n], seed: &part[..n] };
+    let key = |set, lens: [usize; 3]| {
+        let [secret, sk_prf, seed] = lens.map(|len| &part[..len]);
+        SigningKey::from_seeds(set, secret, sk_prf, seed, TreeOptions::new()).unwrap_err()
+    };
     let mut refused = 0;
     let all = ParameterSet::XMSS.iter().chain(ParameterSet::XMSS_MT).copied();
     for set in all.filter(|set| !set.is_approved()) {
         let n = (set.verifying_key_len() - 4) / 2;
-        assert_eq!((key(n).verifying_key(set), key(n).sign(set, 0, b"")), (None, None));
+        assert_eq!(key(set, [n; 3]), SigningKeyError::VerifyOnly(set));
         refused += 1;
     }
     assert_eq!(refused, 9 + 24);
-    let set = ParameterSet::SHA2_10_256;
-    for wrong in [key(24), Key { sk_prf: &part[..31], ..key(32) }, Key { seed: &part[..33], ..key(32) }] {
-        assert_eq!((wrong.verifying_key(set), wrong.sign(set, 0, b"")), (None, None));
+    for (lens, actual) in [([24; 3], 24), ([32, 31, 32], 31), ([32, 32, 33], 33)] {
+        let error = key(ParameterSet::SHA2_10_256, lens);
+        assert_eq!(error, SigningKeyError::SeedLength { expected: 32, actual });
     }
-    assert_eq!(key(32).sign(set, 1 << 10, b""), None);
+    assert_eq!(
+        key(ParameterSet::SHAKE_10_256, [32; 3]).to_string(),
+        "XMSS-SHAKE_10_256 is not a set of SP 800-208: its keys only verify"
+    );
 }
 
 #[test]
@@ -174,8 +204,8 @@ fn errors_of_keys_name_the_fault() {
     assert_eq!(error(&key[..3]), VerifyingKeyError::Length { expected: 4, actual: 3 });
     key[3] = 0x0d;
     assert_eq!(error(&key), VerifyingKeyError::Length { expected: 52, actual: 68 });
-    key[3] = 0x16;
-    assert_eq!(error(&key).to_string(), "0x16 is the OID of no parameter set");
+    key[3] = 0x19;
+    assert_eq!(error(&key).to_string(), "0x19 is the OID of no parameter set");
     assert_eq!(
         VerifyingKey::from_mt_bytes(&key).unwrap_err().to_string(),
         "the verifying key has 68 bytes, not 132"
