@@ -16,6 +16,8 @@ mod engine;
 mod filled;
 pub mod lms;
 mod many;
+#[cfg(feature = "alloc")]
+mod merkle;
 pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]
@@ -26,6 +28,8 @@ pub mod secret;
 mod sha2_lanes;
 pub mod sha3;
 pub mod slhdsa;
+#[cfg(feature = "alloc")]
+pub mod stateful;
 mod workspace;
 
 pub use bytes::Bytes;
