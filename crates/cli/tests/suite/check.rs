@@ -516,7 +516,9 @@ fn the_vectors_beside_this_repository() {
     .map(|(name, count)| (format!("slh-dsa/{name}.jsonl.gz"), count));
     let of_lms = [("keyGen", 128), ("sigGen", 64), ("sigVer", 320)]
         .map(|(name, count)| (format!("lms/kat-{name}.jsonl.gz"), count));
-    for (name, count) in of_slh_dsa.into_iter().chain(of_lms) {
+    let of_xmss = [("kat-keyGen", 40), ("kat-sigGen", 40), ("kat-sigVer", 64), ("liboqs-verify", 37)]
+        .map(|(name, count)| (format!("xmss/{name}.jsonl.gz"), count));
+    for (name, count) in of_slh_dsa.into_iter().chain(of_lms).chain(of_xmss) {
         let row = rows.iter().find(|row| row["file"] == *name).unwrap();
         assert_eq!((&row["passed"], &row["failed"]), (&count.into(), &0.into()), "{row}");
     }
