@@ -11,7 +11,7 @@
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
-//! | [`hash_based`] | Bouncy Castle, and the OpenSSL inside Node: SLH-DSA; Bouncy Castle: HSS |
+//! | [`hash_based`] | Bouncy Castle, and the OpenSSL inside Node: SLH-DSA; Bouncy Castle: HSS, XMSS and XMSS^MT |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
 //! | [`hpke_pq`] | a provider for OpenMLS with the KEMs and the derivation of draft-ietf-hpke-pq |
