@@ -19,7 +19,9 @@
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`node`] | OpenSSL 3.5 inside Node: keys, signatures and certificates of SLH-DSA |
 //! | [`sockets`] | Go, Node, OpenSSL, Python, Bouncy Castle, tlslite-ng and Chromium over TLS; OpenSSL 4 and wolfSSL |
+//! | [`stateful`] | Bouncy Castle: signatures and certificates of HSS |
 //! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
@@ -33,12 +35,14 @@ pub mod forged;
 pub mod hpke_pq;
 pub mod legacy;
 pub mod mls_rs;
+pub mod node;
 pub mod openmls;
 pub mod openssl;
 pub mod proxy;
 pub mod python;
 mod running;
 pub mod sockets;
+pub mod stateful;
 pub mod tls;
 pub mod tools;
 pub mod x509;
@@ -60,6 +64,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         forged::trials(),
         sockets::trials(scratch),
         openssl::trials(scratch),
+        node::trials(scratch),
         openmls::trials(),
         mls_rs::trials(),
         bogo::trials(scratch, bogo_shim),

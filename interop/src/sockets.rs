@@ -33,6 +33,15 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     trials
 }
 
+/// The newest Node of the tests, from npm.
+///
+/// # Errors
+/// npm does not find it.
+pub fn newest_node(scratch: &Path) -> Result<PathBuf> {
+    let [.., (_, version)] = peers::NODES;
+    peers::node(&scratch.join("sockets/node"), version)
+}
+
 fn with_peers(area: &str, scratch: &Path, finders: &[(&str, Find)]) -> Vec<Trial> {
     let mut trials = Vec::new();
     for (name, find) in finders {
