@@ -1,7 +1,6 @@
-//! Hash-based signatures with Bouncy Castle: SLH-DSA, HSS, XMSS and XMSS^MT, both ways; SLH-DSA with the OpenSSL 3.5 inside Node, too.
+//! Hash-based signatures with Bouncy Castle, with the raw keys of the standards: SLH-DSA, HSS, XMSS and XMSS^MT, both ways.
 
 mod lms;
-mod node;
 mod slh_dsa;
 mod xmss;
 
@@ -11,7 +10,6 @@ use std::sync::Arc;
 use libtest_mimic::Trial;
 
 use crate::bouncy_castle::BouncyCastle;
-pub use node::trials as trials_with_openssl;
 
 const MESSAGE: &[u8] = b"quilted linen";
 const ANOTHER_MESSAGE: &[u8] = b"quilted wool";
