@@ -89,18 +89,6 @@ impl Params {
         ((2 << self.height) - (2 << self.height >> level) + number as usize) * self.n
     }
 
-    /// Bytes of the highest tree's nodes but for its root.
-    #[cfg(feature = "alloc")]
-    pub(super) const fn top_len(&self) -> usize {
-        self.place_in_top(self.height as u32, 0)
-    }
-
-    /// Bytes that the verification of a signature works in.
-    pub(super) const fn verification_len(&self) -> usize {
-        let most = if self.chains() > 2 * self.k { self.chains() } else { 2 * self.k };
-        most * self.n
-    }
-
     /// Bytes of FORS's part of a signature.
     pub(super) const fn fors_len(&self) -> usize {
         self.k * (self.a + 1) * self.n
