@@ -107,6 +107,7 @@ public final class Peer {
                 put(answer, "public", pair.getPublic().getEncoded());
             }
             case "public" -> put(answer, "public", publicKey(bytes(request, "public")).getEncoded());
+            case "private" -> put(answer, "private", privateKey(bytes(request, "private")).getEncoded());
             case "sign" -> {
                 PrivateKey key = privateKey(bytes(request, "private"));
                 put(answer, "signature", sign(request.get("scheme"), key, bytes(request, "message")));

@@ -39,9 +39,8 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
         if algorithm.signs() {
             add("verifies_our_certificates", algorithm, verifies_ours);
         }
-        // The peer takes seconds for a signature of an s set, and its chain has five.
-        let is_slow = algorithm.name().starts_with("SLH-DSA") && algorithm.name().ends_with('s');
-        if algorithm.signs() && !is_slow {
+        // Its chain has five signatures.
+        if algorithm.signs() && !is_slow(algorithm) {
             add("we_verify_its_certificates", algorithm, verifies_its);
             add("opens_our_pkcs12", algorithm, opens_pkcs12);
         }
@@ -61,6 +60,11 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     let name = "bouncy_castle::we_name_its_keys_of_hash_slh_dsa_and_refuse_them";
     trials.push(Trial::test(name, move || names_hash_slh_dsa(&peer)));
     trials
+}
+
+/// The s sets of SLH-DSA, of which a signature takes the peer seconds.
+fn is_slow(algorithm: Algorithm) -> bool {
+    algorithm.name().starts_with("SLH-DSA") && algorithm.name().ends_with('s')
 }
 
 fn source() -> PathBuf {
@@ -234,6 +238,14 @@ fn keys(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
     let spki = ours.public_key().to_spki_der();
     let again = peer.ask("public", &[("public", &hex::encode(&spki))])?;
     check(again.bytes("public")? == spki, "its DER of our public key")?;
+    if is_slow(algorithm) {
+        // `hash_based` has it sign.
+        let file = hex::encode(&*ours.to_pkcs8_der(Form::Seed).map_err(text)?);
+        let again = peer.ask("private", &[("private", &file)])?.bytes("private")?;
+        let again = PrivateKey::from_pkcs8_der(&again).map_err(text)?;
+        check(again.public_key() == ours.public_key(), "its DER of our private key")?;
+        return verifies(peer, &ours);
+    }
     for form in forms {
         let file = hex::encode(&*ours.to_pkcs8_der(form).map_err(text)?);
         works(peer, &ours, &file).map_err(|error| format!("our key as {form:?}: {error:?}"))?;
@@ -246,9 +258,7 @@ fn keys(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
 fn works(peer: &BouncyCastle, key: &PrivateKey, file: &str) -> Result {
     let (public, scheme) = (key.public_key(), scheme(key.algorithm()));
     if key.algorithm().signs() {
-        let signature = key.sign(MESSAGE).map_err(text)?;
-        check(peer.verifies(&public, MESSAGE, &signature)?, "it verifies ours")?;
-        check(!peer.verifies(&public, b"quilted wool", &signature)?, "it refuses ours over something else")?;
+        verifies(peer, key)?;
         let fields = [("scheme", scheme), ("private", file), ("message", &hex::encode(MESSAGE))];
         let signature = peer.ask("sign", &fields)?.bytes("signature")?;
         public.verify(MESSAGE, &signature).map_err(|error| format!("we verify its signature: {error}"))?;
@@ -263,6 +273,13 @@ fn works(peer: &BouncyCastle, key: &PrivateKey, file: &str) -> Result {
     let made =
         peer.ask("encapsulate", &[("scheme", scheme), ("public", &hex::encode(public.to_spki_der()))])?;
     check(decapsulate(key, &made.bytes("c")?)? == made.bytes("k")?, "we decapsulate its")
+}
+
+/// It verifies a signature of ours, and refuses it over something else.
+fn verifies(peer: &BouncyCastle, key: &PrivateKey) -> Result {
+    let (public, signature) = (key.public_key(), key.sign(MESSAGE).map_err(text)?);
+    check(peer.verifies(&public, MESSAGE, &signature)?, "it verifies ours")?;
+    check(!peer.verifies(&public, b"quilted wool", &signature)?, "it refuses ours over something else")
 }
 
 fn encapsulate(key: &PublicKey) -> Result<(Vec<u8>, Vec<u8>)> {
@@ -298,12 +315,12 @@ fn decapsulate(key: &PrivateKey, c: &[u8]) -> Result<Vec<u8>> {
 
 fn verifies_ours(peer: &BouncyCastle, algorithm: Algorithm) -> Result {
     let ours = x509::Chain::new(algorithm)?;
-    let other = x509::Chain::new(algorithm)?;
     let [root, middle, leaf] = [&ours.root, &ours.middle, &ours.leaf].map(|one| hex::encode(one.as_der()));
     let path = peer.ask("path", &[("root", &root), ("middle", &middle), ("leaf", &leaf)])?;
     check(path.text("valid")? == "true", format!("it verifies our chain: {:?}", path.0))?;
     // The same names, another key.
-    let stranger = hex::encode(other.root.as_der());
+    let stranger = x509::root(&PrivateKey::generate(algorithm).map_err(text)?)?;
+    let stranger = hex::encode(stranger.as_der());
     let path = peer.ask("path", &[("root", &stranger), ("middle", &middle), ("leaf", &leaf)])?;
     check(path.text("valid")? == "false", "another root")?;
     let path = peer.ask("path", &[("root", &root), ("leaf", &leaf)])?;

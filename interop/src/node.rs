@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use base64ct::{Base64, Encoding};
+use gambeson::slhdsa::Message;
 use gambeson_pki::{Algorithm, Form, PrivateKey, PublicKey, Template};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
@@ -11,6 +12,8 @@ use crate::sockets;
 use crate::tools::{Result, check, command, succeed, unavailable};
 
 const MESSAGE: &[u8] = b"quilted linen";
+const ANOTHER_MESSAGE: &[u8] = b"quilted wool";
+const CONTEXT: &[u8] = b"interop";
 
 /// A test for every parameter set.
 ///
@@ -41,13 +44,17 @@ fn works(node: &Path, algorithm: Algorithm) -> Result {
     let root = Template::authority(name("CN=Root")?).self_signed(&key).map_err(text)?;
     let leaf_key = PrivateKey::generate(algorithm).map_err(text)?.public_key();
     let leaf = Template::new(name("CN=Leaf")?).issue(&leaf_key, &root, &key).map_err(text)?;
+    let PrivateKey::SlhDsa(signing_key) = &key else { return Err("no key of SLH-DSA".into()) };
+    let in_context = |message| Message::pure(message, CONTEXT).map_err(text);
+    let signature = signing_key.sign(in_context(MESSAGE)?).map_err(text)?;
     let private = key.to_pkcs8_pem(Form::Seed).map_err(text)?;
     let public = key.public_key().to_spki_pem();
     let asked = json!({
         "type": algorithm.name().to_lowercase(),
         "private": private.as_str(),
         "public": public,
-        "signature": Base64::encode_string(&key.sign(MESSAGE).map_err(text)?),
+        "context": Base64::encode_string(CONTEXT),
+        "signature": Base64::encode_string(&signature),
         "root": root.to_pem(),
         "leaf": leaf.to_pem(),
     });
@@ -61,6 +68,7 @@ fn works(node: &Path, algorithm: Algorithm) -> Result {
     for (field, expected) in [
         ("verified", true),
         ("otherVerified", false),
+        ("verifiedWithoutContext", false),
         ("rootHolds", true),
         ("leafHolds", true),
         ("leafHoldsWithOther", false),
@@ -74,10 +82,18 @@ fn works(node: &Path, algorithm: Algorithm) -> Result {
         *its.to_pkcs8_pem(Form::Seed).map_err(text)? == told("madePrivate"),
         "its private key as we write it",
     )?;
-    for (public, signature) in [(&key.public_key(), "signature"), (&published, "madeSignature")] {
-        let signature = Base64::decode_vec(&told(signature)).map_err(text)?;
-        public.verify(MESSAGE, &signature).map_err(text)?;
-        check(public.verify(b"quilted wool", &signature).is_err(), "its signature over something else")?;
+    let signature = Base64::decode_vec(&told("signature")).map_err(text)?;
+    let verifying_key = signing_key.verifying_key();
+    verifying_key.verify(in_context(MESSAGE)?, &signature).map_err(text)?;
+    let refused = verifying_key.verify(in_context(ANOTHER_MESSAGE)?, &signature).is_err();
+    check(
+        refused && verifying_key.verify(MESSAGE, &signature).is_err(),
+        "its signature over something else",
+    )?;
+    if algorithm.name().ends_with('f') {
+        let signature = Base64::decode_vec(&told("madeSignature")).map_err(text)?;
+        published.verify(MESSAGE, &signature).map_err(text)?;
+        check(published.verify(ANOTHER_MESSAGE, &signature).is_err(), "its signature over something else")?;
     }
     Ok(())
 }
