@@ -16,6 +16,7 @@ pub(crate) enum Function<'a> {
     /// SHA-512, likewise.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
+    Shake128(&'a [u8]),
 }
 
 /// The message behind the head.
@@ -60,7 +61,7 @@ impl Function<'_> {
         match self {
             Self::Sha256(..) => LANES_32,
             Self::Sha512(..) => LANES_64,
-            Self::Shake256(_) => LANES,
+            Self::Shake256(_) | Self::Shake128(_) => LANES,
         }
     }
 
@@ -119,7 +120,7 @@ impl Function<'_> {
             Self::Shake256(prefix) => {
                 chains::run(&mut chains::Shake256::new(prefix, n), n, count, head, values, take);
             }
-            Self::Sha512(..) => unreachable!("no standard has chains of SHA-512"),
+            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
         }
     }
 }
