@@ -6,7 +6,7 @@ mod messages;
 pub(crate) use messages::Messages;
 
 use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
-use crate::sha3::{LANES, Shake128};
+use crate::sha3::LANES;
 
 /// A function, with what all messages begin with.
 #[derive(Clone, Copy)]
@@ -16,7 +16,6 @@ pub(crate) enum Function<'a> {
     /// SHA-512, likewise.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
-    /// SHAKE128, one message after the other: its sets only verify.
     Shake128(&'a [u8]),
 }
 
@@ -62,8 +61,7 @@ impl Function<'_> {
         match self {
             Self::Sha256(..) => LANES_32,
             Self::Sha512(..) => LANES_64,
-            Self::Shake256(_) => LANES,
-            Self::Shake128(_) => 1,
+            Self::Shake256(_) | Self::Shake128(_) => LANES,
         }
     }
 
@@ -77,14 +75,6 @@ impl Function<'_> {
         input: Input<'_>,
         buffer: &mut [u8],
     ) {
-        if let Self::Shake128(prefix) = self {
-            for i in 0..count {
-                let mut hasher = Shake128::new();
-                hasher.update(prefix).update(&head()).update(input.of(buffer, i));
-                hasher.finalize_xof().squeeze(&mut buffer[i * n..][..n]);
-            }
-            return;
-        }
         for first in (0..count).step_by(self.lanes()) {
             let busy = self.lanes().min(count - first);
             let mut messages = Messages::new(self, busy, head);

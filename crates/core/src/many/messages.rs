@@ -5,10 +5,12 @@ use core::ops::BitOrAssign;
 use zeroize::DefaultIsZeroes;
 
 use super::Function;
-use crate::engine::BLOCK;
 use crate::secret::wipe;
 use crate::sha2_lanes::{LANES_32, LANES_64, Rows32, Rows64, active};
-use crate::sha3::{Aligned, LANES, State, absorb_at, from_byte, lanes, permute_aligned, permuted, squeeze};
+use crate::sha3::{
+    Aligned, LANES, Shake128, Shake256, State, absorb_at, from_byte, lanes, permute_aligned, permuted,
+    squeeze,
+};
 
 /// Hashes of messages on their way, at most [`Function::lanes`].
 pub(crate) struct Messages {
@@ -21,7 +23,13 @@ pub(crate) struct Messages {
 enum Hashes {
     Sha256(Sha2<u32>),
     Sha512(Sha2<u64>),
-    Shake256 { states: [Aligned; LANES], place: usize },
+    Shake { states: [Aligned; LANES], place: usize, rate: usize },
+}
+
+impl Hashes {
+    const fn shake(rate: usize) -> Self {
+        Self::Shake { states: [const { Aligned(State::new()) }; LANES], place: 0, rate }
+    }
 }
 
 impl Messages {
@@ -34,13 +42,11 @@ impl Messages {
         let hashes = match function {
             Function::Sha256(state, len) => Hashes::Sha256(Sha2::new(state, len)),
             Function::Sha512(state, len) => Hashes::Sha512(Sha2::new(state, len)),
-            Function::Shake256(_) => {
-                Hashes::Shake256 { states: [const { Aligned(State::new()) }; LANES], place: 0 }
-            }
-            Function::Shake128(_) => unreachable!("its messages are hashed one after the other"),
+            Function::Shake256(_) => Hashes::shake(Shake256::RATE),
+            Function::Shake128(_) => Hashes::shake(Shake128::RATE),
         };
         let mut messages = Self { busy, hashes };
-        if let Function::Shake256(prefix) = function {
+        if let Function::Shake256(prefix) | Function::Shake128(prefix) = function {
             messages.update(|_| prefix);
         }
         let mut heads = [[0; HEAD]; LANES_32];
@@ -55,16 +61,16 @@ impl Messages {
         match &mut self.hashes {
             Hashes::Sha256(hashes) => hashes.update(busy, piece),
             Hashes::Sha512(hashes) => hashes.update(busy, piece),
-            Hashes::Shake256 { states, place } => {
+            Hashes::Shake { states, place, rate } => {
                 let (mut from, len) = (0, piece(0).len());
                 while from < len {
-                    let to = len.min(from + BLOCK - *place);
+                    let to = len.min(from + *rate - *place);
                     for (i, state) in states[..busy].iter_mut().enumerate() {
                         absorb_at(&mut state.0, *place, &piece(i)[from..to]);
                     }
                     *place += to - from;
                     from = to;
-                    if *place == BLOCK {
+                    if *place == *rate {
                         permute(states, busy);
                         *place = 0;
                     }
@@ -78,11 +84,11 @@ impl Messages {
         match &mut self.hashes {
             Hashes::Sha256(hashes) => hashes.finish(self.busy, n, out),
             Hashes::Sha512(hashes) => hashes.finish(self.busy, n, out),
-            Hashes::Shake256 { states, place } => {
+            Hashes::Shake { states, place, rate } => {
                 for state in &mut states[..self.busy] {
                     state.0.0[*place >> 3] ^= from_byte(0x1f, *place & 7);
                     // The last bit is the last in either form of a lane.
-                    state.0.0[(BLOCK >> 3) - 1] ^= 1 << 63;
+                    state.0.0[(*rate >> 3) - 1] ^= 1 << 63;
                 }
                 permute(states, self.busy);
                 for (i, state) in states[..self.busy].iter_mut().enumerate() {

@@ -18,7 +18,7 @@ pub(super) struct Claim<'s> {
 }
 
 impl Hash<'_> {
-    /// The root that each signature leads to, in its claim. `nodes` has [`Params::verification_len`] bytes for each.
+    /// The root that each signature leads to, in its claim. `nodes` has n · max(len, 2 · k) bytes for each.
     pub(super) fn roots(&self, claims: &mut [Claim<'_>], nodes: &mut [u8]) {
         self.fors_keys(claims, nodes);
         for layer in 0..self.params.d {
