@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use gambeson::mlkem;
@@ -11,7 +11,7 @@ use gambeson_pki::{Algorithm, Error, Form, PrivateKey, PublicKey, name_of_unsupp
 use libtest_mimic::Trial;
 
 use crate::tools::{Result, check, command, succeed, unavailable};
-use crate::{composite, stateful, x509};
+use crate::{composite, hash_based, stateful, x509};
 
 /// Of all packages but that of TLS.
 const VERSION: &str = "1.85";
@@ -51,6 +51,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     }
     // 34 kinds of keys, 26 of which sign, 6 of these slowly there, 7 composites.
     assert_eq!(trials.len(), 34 + 26 + 2 * 20 + 7);
+    trials.extend(hash_based::trials(&peer, scratch));
     for levels in 1..=3 {
         let peer = Arc::clone(&peer);
         let name =
@@ -83,6 +84,21 @@ pub fn jars(scratch: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// The folder of compiled sources of ours.
+fn classes(scratch: &Path, name: &str) -> PathBuf {
+    scratch.join(format!("bouncy-castle-{name}"))
+}
+
+/// Compiles sources of ours into their folder.
+fn compiled(scratch: &Path, name: &str, sources: &[&str]) -> Result<PathBuf> {
+    let classes = classes(scratch, name);
+    std::fs::create_dir_all(&classes).map_err(text)?;
+    let sources = sources.iter().map(|file| source().join(file));
+    let jars = jars(scratch)?.join("*");
+    succeed(command("javac").arg("-cp").arg(jars).arg("-d").arg(&classes).args(sources), b"")?;
+    Ok(classes)
+}
+
 /// A Java process that answers line by line.
 pub struct BouncyCastle {
     pipes: Mutex<(ChildStdin, BufReader<ChildStdout>)>,
@@ -93,17 +109,33 @@ pub struct BouncyCastle {
 pub struct Answer(HashMap<String, String>);
 
 impl BouncyCastle {
-    /// Has Maven fetch the packages, unless they are there, and starts the peer on them.
+    /// Starts the peer on the packages, which Maven fetches if they are missing.
     fn start(scratch: &Path) -> Result<Self> {
-        let folder = jars(scratch)?;
-        let mut child = command("java")
-            .arg("-cp")
-            .arg(folder.join("*"))
-            .arg(source().join("Peer.java"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("java: {error}"))?;
+        let jars = jars(scratch)?.join("*");
+        let classes = compiled(scratch, "peer", &["Peer.java", "HashBased.java"])?;
+        let path = std::env::join_paths([classes, jars]).map_err(text)?;
+        Self::run(command("java").arg("-cp").arg(path))
+    }
+
+    /// Starts the peer that [`Self::start`] compiled once more, with the keyed hash functions of SP 800-208 (`KeyedHashFunctions.java`).
+    ///
+    /// # Errors
+    /// Java fails.
+    pub fn with_sp_800_208(scratch: &Path) -> Result<Self> {
+        let jars = jars(scratch)?;
+        let classes = classes(scratch, "peer");
+        let functions = compiled(scratch, "sp-800-208", &["KeyedHashFunctions.java"])?;
+        // The class path refuses a class in a package of a signed file; a module can be patched.
+        let modules = ["--add-modules", "org.bouncycastle.provider,org.bouncycastle.pkix", "--patch-module"];
+        let patch = format!("org.bouncycastle.provider={}", functions.display());
+        let mut java = command("java");
+        java.arg("--module-path").arg(jars).args(modules).arg(patch).arg("-cp").arg(classes);
+        Self::run(&mut java)
+    }
+
+    fn run(java: &mut Command) -> Result<Self> {
+        let java = java.arg("Peer").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = java.spawn().map_err(|error| format!("java: {error}"))?;
         let stdin = child.stdin.take().expect("it was piped");
         let stdout = BufReader::new(child.stdout.take().expect("it was piped"));
         let peer = Self { pipes: Mutex::new((stdin, stdout)), child: Mutex::new(child) };
