@@ -582,6 +582,9 @@ pub enum VectorsCommand {
         /// Let no kernels above this level run: portable, neon, avx2 or avx512
         #[arg(long, value_name = "LEVEL")]
         limit: Option<Level>,
+        /// Leave out the files of this folder below DIR; may be repeated
+        #[arg(long, value_name = "FOLDER")]
+        skip: Vec<PathBuf>,
     },
 }
 
