@@ -5,12 +5,12 @@ use crate::secret::wipe;
 use crate::sha2_lanes::{Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
 use crate::sha3::{LANES, State, squeeze};
 
-/// A function, with what all messages begin with.
+/// A hash function and the common start of its messages.
 #[derive(Clone, Copy)]
 pub(crate) enum Function<'a> {
     /// SHA-256, its state, and the bytes that led to it: whole blocks.
     Sha256([u32; 8], usize),
-    /// SHA-512, likewise.
+    /// SHA-512, its state, and the bytes that led to it: whole blocks.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
 }
@@ -18,9 +18,9 @@ pub(crate) enum Function<'a> {
 /// The message behind the head.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
-    /// So many bytes for each, one after the other, where the results take their place.
+    /// This number of bytes for each message, one after the other; the results replace them.
     InPlace(usize),
-    /// The same for all, such as a seed.
+    /// One value for all messages, such as a seed.
     Common(&'a [u8]),
 }
 
@@ -59,8 +59,8 @@ impl Function<'_> {
         Self::Sha512(state.0.map(|row| row[0]), 128)
     }
 
-    /// The hashes of `count` messages, whose heads are asked for in their order: n bytes each, one after the other, to the start
-    /// of `buffer`.
+    /// Computes the hashes of `count` messages; `head` returns their heads in order. The hashes of n bytes each go to the start of
+    /// `buffer`, one after the other.
     pub(crate) fn many<const HEAD: usize>(
         self,
         n: usize,
@@ -123,8 +123,8 @@ impl Function<'_> {
         }
     }
 
-    /// Chains of hashes: each value of n bytes becomes the hash of its head and itself, as many times as its head says; the head's last byte
-    /// counts the steps. Heads are asked for in the order of the values.
+    /// Computes chains of hashes: each value of n bytes is replaced by the hash of its head and itself, once for each step. `head` returns the
+    /// head and the steps of each value in order; the head's last byte counts the steps.
     ///
     /// Variable time in the numbers of steps, which signatures show.
     pub(crate) fn chains<const HEAD: usize>(
@@ -222,12 +222,12 @@ fn load_64(rows: &mut Rows64<16>, lane: usize, block: &[u8; 128]) {
     }
 }
 
-/// The blocks of a message of so many bytes and the padding of SHA-2, which has a byte and the length in an eighth of a block.
+/// The blocks of a message of `len` bytes and the padding of SHA-2, which has a byte and the length in an eighth of a block.
 const fn blocks<const BLOCK: usize>(len: usize) -> usize {
     (len + 1 + (BLOCK >> 3)).next_multiple_of(BLOCK) >> BLOCK.trailing_zeros()
 }
 
-/// One of these blocks of head ‖ message, behind so many bytes.
+/// One of these blocks of head ‖ message, behind `before` bytes.
 fn block<const BLOCK: usize>(before: usize, head: &[u8], message: &[u8], number: usize) -> [u8; BLOCK] {
     let mut block = [0; BLOCK];
     let start = number * BLOCK;
@@ -266,7 +266,7 @@ impl<const HEAD: usize> Messages<'_, '_, '_, '_, HEAD> {
 }
 
 impl<const HEAD: usize> Sponges for Messages<'_, '_, '_, '_, HEAD> {
-    /// Which message, its head, and how far it is.
+    /// The number of the message, its head, and its progress.
     type Job = (usize, [u8; HEAD], Absorber);
     const IDLE: Self::Job = (0, [0; HEAD], Absorber::SHAKE);
 
@@ -309,7 +309,7 @@ impl<const HEAD: usize> Chains<'_, '_, '_, HEAD> {
 }
 
 impl<const HEAD: usize> Sponges for Chains<'_, '_, '_, HEAD> {
-    /// Which chain, the head of its next step, and how many steps are left.
+    /// The number of the chain, the head of its next step, and the steps that are left.
     type Job = (usize, [u8; HEAD], u32);
     const IDLE: Self::Job = (0, [0; HEAD], 0);
 
