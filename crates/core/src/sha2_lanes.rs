@@ -38,7 +38,7 @@ pub(crate) struct Chain {
     pub value: Rows32<8>,
 }
 
-/// What all lanes of a chain have in common.
+/// The common form of the messages of all lanes of a chain.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {
     /// The state before the head.

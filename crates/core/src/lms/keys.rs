@@ -145,7 +145,7 @@ impl VerifyingKey {
         if is_valid { Ok(()) } else { Err(InvalidSignature) }
     }
 
-    /// Whether the next bytes are a signature of the message; `None` if they are none at all.
+    /// Reads a signature and compares its root; `None` if the bytes are no signature of this type.
     fn is_valid(&self, message: &[u8], reader: &mut Reader<'_>) -> Option<bool> {
         let (lms, ots) = (self.lms.0, self.ots.0);
         let leaf = reader.number()?;

@@ -179,7 +179,7 @@ impl LmsType {
         self.goes_with(one_time).then(|| 8 + one_time.0.signature_len() + self.0.n * self.0.h as usize)
     }
 
-    /// Whether both have the same hash function and length, as SP 800-208, §4, wants it.
+    /// Returns true if both types have one hash function and length, which SP 800-208, §4, requires.
     pub(super) fn goes_with(self, one_time: LmotsType) -> bool {
         (self.0.family, self.0.n) == (one_time.0.family, one_time.0.n)
     }

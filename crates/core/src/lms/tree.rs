@@ -70,7 +70,7 @@ impl Tree<'_> {
         head
     }
 
-    /// The same with a byte more, which counts the steps of a chain.
+    /// A head with one byte more, which counts the steps of a chain.
     fn head_of_step(&self, leaf: u32, chain: u16, step: u8) -> [u8; 23] {
         let mut head = [0; 23];
         head[..22].copy_from_slice(&self.head(leaf, chain));
