@@ -84,7 +84,7 @@ pub struct Progress {
 /// # drop(options);
 /// ```
 pub struct TreeOptions<'p> {
-    cache_bytes: usize,
+    pub(crate) cache_bytes: usize,
     progress: Option<&'p mut dyn FnMut(Progress)>,
 }
 
@@ -183,6 +183,12 @@ impl Cache {
         Self { lowest, above, below, subtree: None }
     }
 
+    /// Bytes of the nodes that are kept.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.above.0.len() + self.below.0.len()
+    }
+
     /// Copies the root to the start of `root`.
     pub(crate) fn root(&self, n: usize, root: &mut [u8]) {
         root[..n].copy_from_slice(self.above.node(1, n));
@@ -262,7 +268,7 @@ mod tests {
                 assert_eq!(done.last(), Some(&(1 << h, 1 << h)));
                 assert_eq!(done.len(), 1 << h.saturating_sub(BLOCK_LEVELS));
                 let least = 8 << (h - (h >> 1) + 2);
-                assert!(cache.above.0.len() + cache.below.0.len() <= budget.max(least));
+                assert!(cache.bytes() <= budget.max(least));
                 let mut root = [0; 8];
                 cache.root(8, &mut root);
                 assert_eq!(u64::from_be_bytes(root), sum_of(h, 0));

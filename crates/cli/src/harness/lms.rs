@@ -67,7 +67,7 @@ fn one(fields: Fields<'_>) -> Result_<Key> {
 
 fn leaf(value: Option<&Value>) -> Result_<u32> {
     let leaf = value.and_then(Value::as_u64).and_then(|leaf| u32::try_from(leaf).ok());
-    leaf.ok_or_else(|| Refusal::bad_request("`q` is no number of a leaf"))
+    leaf.ok_or_else(|| Refusal::bad_request("`q` is not the number of a leaf"))
 }
 
 pub(super) fn keygen(fields: Fields<'_>) -> Answer {
@@ -92,20 +92,20 @@ pub(super) fn verify(fields: Fields<'_>) -> Answer {
 fn levels(fields: Fields<'_>, signs: bool) -> Result_<Vec<(Key, u32)>> {
     let list = |name: &str| match fields.value(name) {
         Some(Value::Array(values)) => Ok(values.clone()),
-        _ => Err(Refusal::bad_request(format!("`{name}` is no list"))),
+        _ => Err(Refusal::bad_request(format!("`{name}` is not a list"))),
     };
     let bytes = |value: &Value| {
         value
             .as_str()
             .and_then(super::from_hex)
-            .ok_or_else(|| Refusal::bad_request("a list has something else than bytes"))
+            .ok_or_else(|| Refusal::bad_request("a list has an item that is not hexadecimal"))
     };
     let (modes, ots, identifiers, seeds) = (list("lmsMode")?, list("lmOtsMode")?, list("i")?, list("seed")?);
     let leaves = if signs { list("q")? } else { vec![0.into(); modes.len()] };
     if [ots.len(), identifiers.len(), seeds.len(), leaves.len()] != [modes.len(); 4]
         || !(1..=8).contains(&modes.len())
     {
-        return Err(Refusal::bad_request("the lists have not 1 to 8 levels each"));
+        return Err(Refusal::bad_request("the lists do not have the same 1 to 8 levels"));
     }
     let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     (0..modes.len())

@@ -23,16 +23,16 @@ pub struct VerifyingKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyingKeyError {
-    /// The length is not that of its types.
+    /// The length is not the one that the types give.
     Length {
-        /// The length of the types; 24 and more of any.
+        /// The length that the types give; 24 or 28 if the bytes end before them.
         expected: usize,
         /// The length of the bytes.
         actual: usize,
     },
-    /// The code of no type of LMS.
+    /// The code is not assigned to a type of LMS.
     LmsType(u32),
-    /// The code of no type of LM-OTS, or of one with another hash function or length than the tree.
+    /// The code is not assigned to a type of LM-OTS, or to one with another hash function or length than the tree.
     LmotsType(u32),
     /// The number of levels of an HSS key is not between 1 and 8.
     Levels(u32),
@@ -44,8 +44,10 @@ impl fmt::Display for VerifyingKeyError {
             Self::Length { expected, actual } => {
                 write!(f, "the verifying key has {actual} bytes, not {expected}")
             }
-            Self::LmsType(code) => write!(f, "{code:#x} is no type of LMS"),
-            Self::LmotsType(code) => write!(f, "{code:#x} is no type of LM-OTS that goes with the tree"),
+            Self::LmsType(code) => write!(f, "{code:#x} is not a type of LMS"),
+            Self::LmotsType(code) => {
+                write!(f, "{code:#x} is not a type of LM-OTS with the hash function and length of the tree")
+            }
             Self::Levels(levels) => write!(f, "an HSS key has 1 to 8 levels, not {levels}"),
         }
     }
