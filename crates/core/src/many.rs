@@ -75,11 +75,13 @@ impl Function<'_> {
         input: Input<'_>,
         buffer: &mut [u8],
     ) {
-        for first in (0..count).step_by(self.lanes()) {
+        let mut first = 0;
+        while first < count {
             let busy = self.lanes().min(count - first);
             let mut messages = Messages::new(self, busy, head);
             messages.update(|i| input.of(buffer, first + i));
             messages.finish(n, &mut buffer[first * n..]);
+            first += busy;
         }
     }
 

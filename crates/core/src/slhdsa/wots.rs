@@ -72,14 +72,16 @@ impl Hash<'_> {
         let pairs = self.lanes().min(count);
         let most = TOGETHER >> pairs.trailing_zeros();
         let mut values = Secret::new([0; TOGETHER * MAX_N]);
-        for offset in (0..count).step_by(pairs) {
+        let mut offset = 0;
+        while offset < count {
             let first = first + offset as u32;
             let mut pair = first;
             let mut keys = self.messages(pairs, || {
                 pair += 1;
                 tree.with(Kind::WotsPk, [pair - 1, 0, 0])
             });
-            for chain in (0..chains).step_by(most) {
+            let mut chain = 0;
+            while chain < chains {
                 let each = most.min(chains - chain);
                 let jobs = pairs * each;
                 let values = &mut values.expose_mut()[..jobs * n];
@@ -97,8 +99,10 @@ impl Hash<'_> {
                     signature[(chain + i - signing) * n..][..n].copy_from_slice(value);
                 });
                 keys.update(|i| &values[i * each * n..][..each * n]);
+                chain += each;
             }
             keys.finish(n, &mut nodes[offset * n..]);
+            offset += pairs;
         }
     }
 
