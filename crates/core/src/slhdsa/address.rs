@@ -23,6 +23,10 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// The byte of [`bytes`](Self::bytes) that tells the type, and that of [`compressed`](Self::compressed).
+    pub(super) const KIND: usize = 19;
+    pub(super) const KIND_COMPRESSED: usize = 9;
+
     pub(super) const fn new(layer: u32, tree: u64, kind: Kind, words: [u32; 3]) -> Self {
         Self { layer, tree, kind, words }
     }

@@ -4,9 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use super::keys::{InvalidSignature, VerifyingKey};
 use super::message::Message;
-
-/// The signatures that are verified side by side.
-const TOGETHER: usize = 8;
+use super::verify::TOGETHER;
 
 /// Verifies each signature over its message by its key, as [`VerifyingKey::verify`]; the verdicts come in the order of the items.
 ///
