@@ -21,8 +21,8 @@ pub(super) trait Lanes<const HEAD: usize> {
     /// Puts the same value in all lanes.
     fn set_values(&mut self, value: &[u8]);
 
-    /// Flips bits of a byte of all heads.
-    fn flip(&mut self, byte: usize, bits: u8);
+    /// Takes back the counts of one step and flips bits of a byte of all heads.
+    fn next_hash(&mut self, byte: usize, bits: u8);
 
     /// Goes so many steps in the first `busy` lanes.
     fn run(&mut self, steps: u32, busy: usize);
@@ -130,9 +130,7 @@ pub(super) fn run_from_seed<const HEAD: usize>(
         }
         lanes.set_values(seed);
         lanes.run(1, busy);
-        lanes.flip(byte, bits);
-        // The count of the steps begins again.
-        lanes.flip(HEAD - 1, 1);
+        lanes.next_hash(byte, bits);
         let mut done = 0;
         loop {
             let mut next = steps;
@@ -195,7 +193,9 @@ impl<const HEAD: usize> Lanes<HEAD> for Sha256 {
         }
     }
 
-    fn flip(&mut self, byte: usize, bits: u8) {
+    fn next_hash(&mut self, byte: usize, bits: u8) {
+        let step = 1 << (32 - self.form.bits);
+        self.chain.head.0[5].iter_mut().for_each(|word| *word = word.wrapping_sub(step));
         let bits = u32::from(bits) << (24 - 8 * (byte & 3));
         self.chain.head.0[byte >> 2].iter_mut().for_each(|word| *word ^= bits);
     }
@@ -279,8 +279,11 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
         self.values.iter_mut().for_each(|place| place[..value.len()].copy_from_slice(value));
     }
 
-    fn flip(&mut self, byte: usize, bits: u8) {
-        self.heads.iter_mut().for_each(|head| head[byte] ^= bits);
+    fn next_hash(&mut self, byte: usize, bits: u8) {
+        for head in &mut self.heads {
+            head[HEAD - 1] = head[HEAD - 1].wrapping_sub(1);
+            head[byte] ^= bits;
+        }
     }
 
     fn run(&mut self, steps: u32, busy: usize) {
@@ -296,7 +299,8 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
                     *bytes = word.to_le_bytes();
                 }
             }
-            self.heads[..busy].iter_mut().for_each(|head| head[HEAD - 1] += steps as u8);
+            let count = |head: &mut [u8; HEAD]| head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8);
+            self.heads[..busy].iter_mut().for_each(count);
             return;
         }
         for _ in 0..steps {
@@ -306,7 +310,7 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
                 self.values.iter_mut().zip(&mut self.heads).zip(&self.states[..busy])
             {
                 squeeze(&state.0, &mut value[..n]);
-                head[HEAD - 1] += 1;
+                head[HEAD - 1] = head[HEAD - 1].wrapping_add(1);
             }
         }
     }
