@@ -151,8 +151,9 @@ fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
     let (tree, rest) = rest.split_at(tree);
-    // At most 63 bits.
-    let tree = number(tree) & ((1 << (params.h - params.height)) - 1);
+    // 0 to 64 bits.
+    let tree =
+        number(tree) & 1_u64.checked_shl((params.h - params.height) as u32).unwrap_or(0).wrapping_sub(1);
     (md, (tree, (number(&rest[..leaf]) & ((1 << params.height) - 1)) as u32))
 }
 
