@@ -174,11 +174,12 @@ impl<const HEAD: usize> Lanes<HEAD> for Sha256 {
     }
 
     fn set_head(&mut self, lane: usize, head: &[u8; HEAD]) {
-        let mut whole = [0; 24];
-        whole[..HEAD].copy_from_slice(head);
-        for (row, word) in self.chain.head.0.iter_mut().zip(whole.as_chunks().0) {
+        let (words, last) = head.as_chunks();
+        for (row, word) in self.chain.head.0.iter_mut().zip(words) {
             row[lane] = u32::from_be_bytes(*word);
         }
+        let word = last.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+        self.chain.head.0[5][lane] = word << (32 - self.form.bits);
     }
 
     fn set_value(&mut self, lane: usize, value: &[u8]) {
@@ -221,96 +222,94 @@ impl<const HEAD: usize> Lanes<HEAD> for Sha256 {
     }
 }
 
-pub(super) struct Shake256<'p, const HEAD: usize> {
-    prefix: &'p [u8],
+pub(super) struct Shake256<const HEAD: usize> {
+    /// The bytes before the head and of a value.
+    prefix: usize,
     n: usize,
     heads: [[u8; HEAD]; LANES],
     values: [[u8; 32]; LANES],
+    /// The only block of the next step of each chain.
     states: [Aligned; LANES],
 }
 
-impl<'p, const HEAD: usize> Shake256<'p, HEAD> {
-    pub(super) const fn new(prefix: &'p [u8], n: usize) -> Self {
+impl<const HEAD: usize> Shake256<HEAD> {
+    pub(super) fn new(prefix: &[u8], n: usize) -> Self {
+        let mut state = State::new();
+        absorb_at(&mut state, 0, prefix);
+        let end = prefix.len() + HEAD + n;
+        state.0[end >> 3] ^= from_byte(0x1f, end & 7);
+        // The last bit is the last in either form of a lane.
+        state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
         Self {
-            prefix,
+            prefix: prefix.len(),
             n,
             heads: [[0; HEAD]; LANES],
             values: [[0; 32]; LANES],
-            states: [const { Aligned(State::new()) }; LANES],
-        }
-    }
-
-    /// The bytes before the value.
-    const fn before(&self) -> usize {
-        self.prefix.len() + HEAD
-    }
-
-    /// The only block of the next step of each chain.
-    fn set_blocks(&mut self, busy: usize) {
-        let before = self.before();
-        let end = before + self.n;
-        for (lane, state) in self.states[..busy].iter_mut().enumerate() {
-            let state = &mut state.0;
-            state.0 = [0; 25];
-            absorb_at(state, 0, self.prefix);
-            absorb_at(state, self.prefix.len(), &self.heads[lane]);
-            absorb_at(state, before, &self.values[lane][..self.n]);
-            state.0[end >> 3] ^= from_byte(0x1f, end & 7);
-            // The last bit is the last in either form of a lane.
-            state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
+            states: [(); LANES].map(|()| Aligned(state.clone())),
         }
     }
 }
 
-impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
+impl<const HEAD: usize> Lanes<HEAD> for Shake256<HEAD> {
     fn count(&self) -> usize {
         sha3::lanes()
     }
 
     fn set_head(&mut self, lane: usize, head: &[u8; HEAD]) {
+        let mut difference = *head;
+        difference.iter_mut().zip(&self.heads[lane]).for_each(|(byte, old)| *byte ^= old);
+        absorb_at(&mut self.states[lane].0, self.prefix, &difference);
         self.heads[lane] = *head;
     }
 
     fn set_value(&mut self, lane: usize, value: &[u8]) {
+        let mut difference = self.values[lane];
+        let difference = &mut difference[..self.n];
+        difference.iter_mut().zip(value).for_each(|(byte, new)| *byte ^= new);
+        absorb_at(&mut self.states[lane].0, self.prefix + HEAD, difference);
         self.values[lane][..self.n].copy_from_slice(value);
     }
 
     fn set_values(&mut self, value: &[u8]) {
-        self.values.iter_mut().for_each(|place| place[..value.len()].copy_from_slice(value));
+        (0..LANES).for_each(|lane| self.set_value(lane, value));
     }
 
     fn next_hash(&mut self, byte: usize, bits: u8) {
-        for head in &mut self.heads {
+        for lane in 0..LANES {
+            let mut head = self.heads[lane];
             head[HEAD - 1] = head[HEAD - 1].wrapping_sub(1);
             head[byte] ^= bits;
+            self.set_head(lane, &head);
         }
     }
 
     fn run(&mut self, steps: u32, busy: usize) {
-        let (before, n) = (self.before(), self.n);
+        let (before, n) = (self.prefix + HEAD, self.n);
         if before & 7 == 0
             && busy > 1
             && let Some(chain) = sha3::chain_steps()
         {
-            self.set_blocks(busy);
             chain(&mut self.states, before >> 3, n >> 3, steps);
-            for (value, state) in self.values[..busy].iter_mut().zip(&self.states) {
+            let states = &self.states[..sha3::lanes()];
+            for ((value, head), state) in self.values.iter_mut().zip(&mut self.heads).zip(states) {
                 for (bytes, word) in value[..n].as_chunks_mut().0.iter_mut().zip(&state.0.0[before >> 3..]) {
                     *bytes = word.to_le_bytes();
                 }
+                head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8);
             }
-            let count = |head: &mut [u8; HEAD]| head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8);
-            self.heads[..busy].iter_mut().for_each(count);
             return;
         }
         for _ in 0..steps {
-            self.set_blocks(busy);
-            permute(&mut self.states, busy);
-            for ((value, head), state) in
-                self.values.iter_mut().zip(&mut self.heads).zip(&self.states[..busy])
-            {
+            let mut states = self.states.clone();
+            permute(&mut states, busy);
+            for (lane, state) in states[..busy].iter_mut().enumerate() {
+                let mut value = [0; 32];
                 squeeze(&state.0, &mut value[..n]);
+                self.set_value(lane, &value[..n]);
+                let mut head = self.heads[lane];
                 head[HEAD - 1] = head[HEAD - 1].wrapping_add(1);
+                self.set_head(lane, &head);
+                wipe(&mut state.0.0);
             }
         }
     }
@@ -322,6 +321,7 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
     fn replace(&mut self, lane: usize, from: usize) {
         self.heads[lane] = self.heads[from];
         self.values[lane] = self.values[from];
+        self.states[lane] = self.states[from].clone();
     }
 
     fn wipe(&mut self) {
