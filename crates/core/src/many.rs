@@ -3,6 +3,7 @@
 mod chains;
 mod messages;
 
+pub(crate) use chains::{FromSeed, Job};
 pub(crate) use messages::Messages;
 
 use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
@@ -75,11 +76,13 @@ impl Function<'_> {
         input: Input<'_>,
         buffer: &mut [u8],
     ) {
-        for first in (0..count).step_by(self.lanes()) {
+        let mut first = 0;
+        while first < count {
             let busy = self.lanes().min(count - first);
             let mut messages = Messages::new(self, busy, head);
             messages.update(|i| input.of(buffer, first + i));
             messages.finish(n, &mut buffer[first * n..]);
+            first += busy;
         }
     }
 
@@ -94,35 +97,63 @@ impl Function<'_> {
         head: &mut dyn FnMut() -> ([u8; HEAD], u32),
         values: &mut [u8],
     ) {
-        let mut job = || {
-            let (head, steps) = head();
-            (head, steps, None)
+        let mut index = 0;
+        let mut jobs = || {
+            (index < count).then(|| {
+                let (head, steps) = head();
+                index += 1;
+                Job { index: index - 1, head, steps }
+            })
         };
-        self.chains_through(n, count, &mut job, values, &mut |_, _| ());
+        self.run_chains(n, &mut jobs, values);
     }
 
-    /// Chains as those of [`chains`](Self::chains). `take` receives the number of a chain and its value after the number of steps that its
-    /// head comes with, if it comes with one.
-    pub(crate) fn chains_through<const HEAD: usize>(
+    /// Chains of [`chains`](Self::chains) in any order. Those with the most steps should come first, so that lanes end together.
+    pub(crate) fn run_chains<const HEAD: usize>(
         self,
         n: usize,
-        count: usize,
-        head: &mut dyn FnMut() -> ([u8; HEAD], u32, Option<u32>),
+        jobs: &mut dyn FnMut() -> Option<Job<HEAD>>,
         values: &mut [u8],
-        take: &mut dyn FnMut(usize, &[u8]),
     ) {
         match self {
             Self::Sha256(prefix, before) => {
-                let len = (before + HEAD + n) as u32;
-                let form = Form { prefix, len, words: n >> 2, bits: 8 * (HEAD as u32 - 20) };
-                chains::run(&mut chains::Sha256::new(form), n, count, head, values, take);
+                chains::run(&mut sha_256::<HEAD>(prefix, before, n), n, jobs, values);
+            }
+            Self::Shake256(prefix) => chains::run(&mut chains::Shake256::new(prefix, n), n, jobs, values),
+            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
+        }
+    }
+
+    /// Chains that begin with the hash of a seed, `count` of them, to `values`. Heads come in the order of the values, maybe with a number of
+    /// steps; `take` receives the number of the chain and its value then.
+    ///
+    /// Variable time in the numbers of steps, which signatures show.
+    pub(crate) fn chains_from_seed<const HEAD: usize>(
+        self,
+        chains: FromSeed<'_>,
+        count: usize,
+        head: &mut dyn FnMut() -> ([u8; HEAD], Option<u32>),
+        values: &mut [u8],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) {
+        let n = chains.seed.len();
+        match self {
+            Self::Sha256(prefix, before) => {
+                let lanes = &mut sha_256::<HEAD>(prefix, before, n);
+                chains::run_from_seed(lanes, chains, count, head, values, take);
             }
             Self::Shake256(prefix) => {
-                chains::run(&mut chains::Shake256::new(prefix, n), n, count, head, values, take);
+                let lanes = &mut chains::Shake256::new(prefix, n);
+                chains::run_from_seed(lanes, chains, count, head, values, take);
             }
             Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
         }
     }
+}
+
+const fn sha_256<const HEAD: usize>(prefix: [u32; 8], before: usize, n: usize) -> chains::Sha256 {
+    let len = (before + HEAD + n) as u32;
+    chains::Sha256::new(Form { prefix, len, words: n >> 2, bits: 8 * (HEAD as u32 - 20) })
 }
 
 fn load_32(rows: &mut Rows32<16>, lane: usize, block: &[u8; 64]) {

@@ -23,15 +23,27 @@ mod address;
 mod fors;
 mod hash;
 mod keys;
+#[cfg(feature = "sp800-230-draft")]
+mod limited;
 mod message;
 mod params;
+#[cfg(feature = "alloc")]
+mod prepared;
 mod trees;
 mod verify;
+#[cfg(feature = "alloc")]
+mod verify_many;
 mod wots;
 
 pub use crate::prehash::{
     ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,
 };
 pub use keys::{InvalidSignature, LengthError, SigningKey, SigningKeyError, VerifyingKey};
+#[cfg(feature = "sp800-230-draft")]
+pub use limited::{LimitedParameterSet, LimitedSigningError, LimitedSigningKey, LimitedVerifyingKey};
 pub use message::Message;
 pub use params::ParameterSet;
+#[cfg(feature = "alloc")]
+pub use prepared::PreparedSigningKey;
+#[cfg(feature = "alloc")]
+pub use verify_many::verify_many;

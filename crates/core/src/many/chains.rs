@@ -14,8 +14,15 @@ pub(super) trait Lanes<const HEAD: usize> {
     /// The number of lanes.
     fn count(&self) -> usize;
 
-    /// Puts a chain in a lane.
-    fn load(&mut self, lane: usize, head: &[u8; HEAD], value: &[u8]);
+    fn set_head(&mut self, lane: usize, head: &[u8; HEAD]);
+
+    fn set_value(&mut self, lane: usize, value: &[u8]);
+
+    /// Puts the same value in all lanes.
+    fn set_values(&mut self, value: &[u8]);
+
+    /// Takes back the counts of one step and flips bits of a byte of all heads.
+    fn next_hash(&mut self, byte: usize, bits: u8);
 
     /// Goes so many steps in the first `busy` lanes.
     fn run(&mut self, steps: u32, busy: usize);
@@ -29,48 +36,34 @@ pub(super) trait Lanes<const HEAD: usize> {
     fn wipe(&mut self);
 }
 
-/// A chain in its lane.
-#[derive(Clone, Copy)]
-struct Job {
-    chain: usize,
-    /// The steps that are left.
-    left: u32,
-    /// The steps to the value that is taken; `u32::MAX` or not much less if none is.
-    stop: u32,
+/// A chain to run.
+pub(crate) struct Job<const HEAD: usize> {
+    /// The place of its value among the values.
+    pub index: usize,
+    pub head: [u8; HEAD],
+    pub steps: u32,
 }
 
 /// Runs chains to their ends; lanes are filled again as soon as theirs end.
 pub(super) fn run<const HEAD: usize>(
     lanes: &mut impl Lanes<HEAD>,
     n: usize,
-    count: usize,
-    head: &mut dyn FnMut() -> ([u8; HEAD], u32, Option<u32>),
+    jobs: &mut dyn FnMut() -> Option<Job<HEAD>>,
     values: &mut [u8],
-    take: &mut dyn FnMut(usize, &[u8]),
 ) {
     let all = lanes.count();
-    let mut jobs = [Job { chain: 0, left: 0, stop: 0 }; ALL];
-    let (mut busy, mut next) = (0, 0);
+    // The chain of each lane, and its steps that are left.
+    let mut running = [(0, 0); ALL];
+    let mut busy = 0;
     // The next chain with a step, in this lane.
     macro_rules! begin {
         ($lane:expr) => {
             loop {
-                if next == count {
-                    break None;
-                }
-                let (head, left, stop) = head();
-                let value = &values[next * n..][..n];
-                if stop == Some(0) {
-                    take(next, value);
-                }
-                next += 1;
-                if left > 0 {
-                    lanes.load($lane, &head, value);
-                    break Some(Job {
-                        chain: next - 1,
-                        left,
-                        stop: stop.filter(|stop| *stop > 0).unwrap_or(u32::MAX),
-                    });
+                let Some(Job { index, head, steps }) = jobs() else { break None };
+                if steps > 0 {
+                    lanes.set_head($lane, &head);
+                    lanes.set_value($lane, &values[index * n..][..n]);
+                    break Some((index, steps));
                 }
             }
         };
@@ -79,35 +72,87 @@ pub(super) fn run<const HEAD: usize>(
         while busy < all
             && let Some(job) = begin!(busy)
         {
-            jobs[busy] = job;
+            running[busy] = job;
             busy += 1;
         }
-        let Some(steps) = jobs[..busy].iter().map(|job| job.left.min(job.stop)).min() else { break };
+        let Some(steps) = running[..busy].iter().map(|(_, left)| *left).min() else { break };
         lanes.run(steps, busy);
         for lane in (0..busy).rev() {
-            let job = &mut jobs[lane];
-            (job.left, job.stop) = (job.left - steps, job.stop - steps);
-            if job.left > 0 && job.stop > 0 {
+            let (index, left) = &mut running[lane];
+            *left -= steps;
+            if *left > 0 {
                 continue;
             }
-            let mut value = [0; 32];
-            lanes.value(lane, &mut value[..n]);
-            if job.stop == 0 {
-                take(job.chain, &value[..n]);
-                job.stop = u32::MAX;
-            }
-            if job.left > 0 {
-                continue;
-            }
-            values[job.chain * n..][..n].copy_from_slice(&value[..n]);
+            lanes.value(lane, &mut values[*index * n..][..n]);
             if let Some(job) = begin!(lane) {
-                jobs[lane] = job;
+                running[lane] = job;
                 continue;
             }
             busy -= 1;
-            jobs[lane] = jobs[busy];
-            lanes.replace(lane, busy);
+            if lane < busy {
+                running[lane] = running[busy];
+                lanes.replace(lane, busy);
+            }
         }
+    }
+    lanes.wipe();
+}
+
+/// Chains that begin with the hash of a head and a seed.
+pub(crate) struct FromSeed<'s> {
+    pub seed: &'s [u8],
+    /// The byte of the head in which the first hash differs from the steps, and in which bits.
+    pub byte: usize,
+    pub bits: u8,
+    /// Steps behind the first hash.
+    pub steps: u32,
+}
+
+/// Runs `count` chains, to `values` in their order. `take` receives the number of a chain and its value after the steps that its head comes
+/// with, if it comes with such.
+pub(super) fn run_from_seed<const HEAD: usize>(
+    lanes: &mut impl Lanes<HEAD>,
+    FromSeed { seed, byte, bits, steps }: FromSeed<'_>,
+    count: usize,
+    head: &mut dyn FnMut() -> ([u8; HEAD], Option<u32>),
+    values: &mut [u8],
+    take: &mut dyn FnMut(usize, &[u8]),
+) {
+    let n = seed.len();
+    let mut first = 0;
+    while first < count {
+        let busy = lanes.count().min(count - first);
+        let mut stops = [None; ALL];
+        for (lane, stop) in stops[..busy].iter_mut().enumerate() {
+            let head = head();
+            *stop = head.1;
+            lanes.set_head(lane, &head.0);
+        }
+        lanes.set_values(seed);
+        lanes.run(1, busy);
+        lanes.next_hash(byte, bits);
+        let mut done = 0;
+        loop {
+            let mut next = steps;
+            for (lane, stop) in stops[..busy].iter_mut().enumerate() {
+                if *stop == Some(done) {
+                    let mut value = [0; 32];
+                    lanes.value(lane, &mut value[..n]);
+                    take(first + lane, &value[..n]);
+                    *stop = None;
+                }
+                next = next.min(stop.unwrap_or(steps));
+            }
+            if done == steps {
+                break;
+            }
+            lanes.run(next - done, busy);
+            done = next;
+        }
+        for lane in 0..busy {
+            lanes.value(lane, &mut values[(first + lane) * n..][..n]);
+        }
+        first += busy;
     }
     lanes.wipe();
 }
@@ -128,15 +173,32 @@ impl<const HEAD: usize> Lanes<HEAD> for Sha256 {
         LANES_32
     }
 
-    fn load(&mut self, lane: usize, head: &[u8; HEAD], value: &[u8]) {
-        let mut whole = [0; 24];
-        whole[..HEAD].copy_from_slice(head);
-        for (row, word) in self.chain.head.0.iter_mut().zip(whole.as_chunks().0) {
+    fn set_head(&mut self, lane: usize, head: &[u8; HEAD]) {
+        let (words, last) = head.as_chunks();
+        for (row, word) in self.chain.head.0.iter_mut().zip(words) {
             row[lane] = u32::from_be_bytes(*word);
         }
+        let word = last.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+        self.chain.head.0[5][lane] = word << (32 - self.form.bits);
+    }
+
+    fn set_value(&mut self, lane: usize, value: &[u8]) {
         for (row, word) in self.chain.value.0.iter_mut().zip(value.as_chunks().0) {
             row[lane] = u32::from_be_bytes(*word);
         }
+    }
+
+    fn set_values(&mut self, value: &[u8]) {
+        for (row, word) in self.chain.value.0.iter_mut().zip(value.as_chunks().0) {
+            *row = [u32::from_be_bytes(*word); LANES_32];
+        }
+    }
+
+    fn next_hash(&mut self, byte: usize, bits: u8) {
+        let step = 1 << (32 - self.form.bits);
+        self.chain.head.0[5].iter_mut().for_each(|word| *word = word.wrapping_sub(step));
+        let bits = u32::from(bits) << (24 - 8 * (byte & 3));
+        self.chain.head.0[byte >> 2].iter_mut().for_each(|word| *word ^= bits);
     }
 
     fn run(&mut self, steps: u32, busy: usize) {
@@ -160,83 +222,94 @@ impl<const HEAD: usize> Lanes<HEAD> for Sha256 {
     }
 }
 
-pub(super) struct Shake256<'p, const HEAD: usize> {
-    prefix: &'p [u8],
+pub(super) struct Shake256<const HEAD: usize> {
+    /// The bytes before the head and of a value.
+    prefix: usize,
     n: usize,
     heads: [[u8; HEAD]; LANES],
     values: [[u8; 32]; LANES],
+    /// The only block of the next step of each chain.
     states: [Aligned; LANES],
 }
 
-impl<'p, const HEAD: usize> Shake256<'p, HEAD> {
-    pub(super) const fn new(prefix: &'p [u8], n: usize) -> Self {
+impl<const HEAD: usize> Shake256<HEAD> {
+    pub(super) fn new(prefix: &[u8], n: usize) -> Self {
+        let mut state = State::new();
+        absorb_at(&mut state, 0, prefix);
+        let end = prefix.len() + HEAD + n;
+        state.0[end >> 3] ^= from_byte(0x1f, end & 7);
+        // The last bit is the last in either form of a lane.
+        state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
         Self {
-            prefix,
+            prefix: prefix.len(),
             n,
             heads: [[0; HEAD]; LANES],
             values: [[0; 32]; LANES],
-            states: [const { Aligned(State::new()) }; LANES],
-        }
-    }
-
-    /// The bytes before the value.
-    const fn before(&self) -> usize {
-        self.prefix.len() + HEAD
-    }
-
-    /// The only block of the next step of each chain.
-    fn set_blocks(&mut self, busy: usize) {
-        let before = self.before();
-        let end = before + self.n;
-        for (lane, state) in self.states[..busy].iter_mut().enumerate() {
-            let state = &mut state.0;
-            state.0 = [0; 25];
-            absorb_at(state, 0, self.prefix);
-            absorb_at(state, self.prefix.len(), &self.heads[lane]);
-            absorb_at(state, before, &self.values[lane][..self.n]);
-            state.0[end >> 3] ^= from_byte(0x1f, end & 7);
-            // The last bit is the last in either form of a lane.
-            state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
+            states: [(); LANES].map(|()| Aligned(state.clone())),
         }
     }
 }
 
-impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
+impl<const HEAD: usize> Lanes<HEAD> for Shake256<HEAD> {
     fn count(&self) -> usize {
         sha3::lanes()
     }
 
-    fn load(&mut self, lane: usize, head: &[u8; HEAD], value: &[u8]) {
+    fn set_head(&mut self, lane: usize, head: &[u8; HEAD]) {
+        let mut difference = *head;
+        difference.iter_mut().zip(&self.heads[lane]).for_each(|(byte, old)| *byte ^= old);
+        absorb_at(&mut self.states[lane].0, self.prefix, &difference);
         self.heads[lane] = *head;
+    }
+
+    fn set_value(&mut self, lane: usize, value: &[u8]) {
+        let mut difference = self.values[lane];
+        let difference = &mut difference[..self.n];
+        difference.iter_mut().zip(value).for_each(|(byte, new)| *byte ^= new);
+        absorb_at(&mut self.states[lane].0, self.prefix + HEAD, difference);
         self.values[lane][..self.n].copy_from_slice(value);
     }
 
+    fn set_values(&mut self, value: &[u8]) {
+        (0..LANES).for_each(|lane| self.set_value(lane, value));
+    }
+
+    fn next_hash(&mut self, byte: usize, bits: u8) {
+        for lane in 0..LANES {
+            let mut head = self.heads[lane];
+            head[HEAD - 1] = head[HEAD - 1].wrapping_sub(1);
+            head[byte] ^= bits;
+            self.set_head(lane, &head);
+        }
+    }
+
     fn run(&mut self, steps: u32, busy: usize) {
-        let (before, n) = (self.before(), self.n);
+        let (before, n) = (self.prefix + HEAD, self.n);
         if before & 7 == 0
             && busy > 1
             && let Some(chain) = sha3::chain_steps()
         {
-            self.set_blocks(busy);
             chain(&mut self.states, before >> 3, n >> 3, steps);
-            for (value, state) in self.values[..busy].iter_mut().zip(&self.states) {
+            let states = &self.states[..sha3::lanes()];
+            for ((value, head), state) in self.values.iter_mut().zip(&mut self.heads).zip(states) {
                 for (bytes, word) in value[..n].as_chunks_mut().0.iter_mut().zip(&state.0.0[before >> 3..]) {
                     *bytes = word.to_le_bytes();
                 }
+                head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8);
             }
-            self.heads[..busy]
-                .iter_mut()
-                .for_each(|head| head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8));
             return;
         }
         for _ in 0..steps {
-            self.set_blocks(busy);
-            permute(&mut self.states, busy);
-            for ((value, head), state) in
-                self.values.iter_mut().zip(&mut self.heads).zip(&self.states[..busy])
-            {
+            let mut states = self.states.clone();
+            permute(&mut states, busy);
+            for (lane, state) in states[..busy].iter_mut().enumerate() {
+                let mut value = [0; 32];
                 squeeze(&state.0, &mut value[..n]);
+                self.set_value(lane, &value[..n]);
+                let mut head = self.heads[lane];
                 head[HEAD - 1] = head[HEAD - 1].wrapping_add(1);
+                self.set_head(lane, &head);
+                wipe(&mut state.0.0);
             }
         }
     }
@@ -248,6 +321,7 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
     fn replace(&mut self, lane: usize, from: usize) {
         self.heads[lane] = self.heads[from];
         self.values[lane] = self.values[from];
+        self.states[lane] = self.states[from].clone();
     }
 
     fn wipe(&mut self) {

@@ -23,6 +23,10 @@ pub(super) struct Address {
 }
 
 impl Address {
+    /// The byte of [`bytes`](Self::bytes) that tells the type, and that of [`compressed`](Self::compressed).
+    pub(super) const KIND: usize = 19;
+    pub(super) const KIND_COMPRESSED: usize = 9;
+
     pub(super) const fn new(layer: u32, tree: u64, kind: Kind, words: [u32; 3]) -> Self {
         Self { layer, tree, kind, words }
     }
@@ -46,13 +50,17 @@ impl Address {
 
     /// ADRSc, the form for SHA-2 (FIPS 205, §11.2).
     pub(super) fn compressed(&self) -> [u8; 22] {
+        let Self { layer, tree, kind, words: [first, second, third] } = *self;
+        // Whole words, for stores of bytes delay the loads that follow.
+        let start = u128::from(layer as u8) << 120
+            | u128::from(tree) << 56
+            | (kind as u128) << 48
+            | u128::from(first) << 16
+            | u128::from(second >> 16);
         let mut bytes = [0; 22];
-        bytes[0] = self.layer as u8;
-        bytes[1..9].copy_from_slice(&self.tree.to_be_bytes());
-        bytes[9] = self.kind as u8;
-        for (bytes, word) in bytes[10..].as_chunks_mut().0.iter_mut().zip(self.words) {
-            *bytes = word.to_be_bytes();
-        }
+        bytes[..16].copy_from_slice(&start.to_be_bytes());
+        bytes[16..20].copy_from_slice(&(second << 16 | third >> 16).to_be_bytes());
+        bytes[20..].copy_from_slice(&(third as u16).to_be_bytes());
         bytes
     }
 }

@@ -30,23 +30,20 @@ impl Hash<'_> {
         let Params { n, a, k, .. } = *self.params;
         let address = Address::new(0, tree, Kind::ForsTree, [0; 3]);
         let mut key = self.messages(1, || address.with(Kind::ForsRoots, [leaf, 0, 0]));
-        for (number, index) in self.indices(digest)[..k].iter().enumerate() {
+        for (number, index) in self.indices(digest).into_iter().take(k).enumerate() {
             let signature = &mut signature[number * (a + 1) * n..][..(a + 1) * n];
             let (secret, path) = signature.split_at_mut(n);
             let mut leaves = |first: u32, count: usize, nodes: &mut [u8]| {
-                let numbered = |kind| {
-                    let mut next = first;
-                    move || {
-                        next += 1;
-                        address.with(kind, [leaf, 0, next - 1])
-                    }
+                let mut next = first;
+                let leaf_of = || {
+                    next += 1;
+                    let stop = (next - 1 == index).then_some(0);
+                    (address.with(Kind::ForsPrf, [leaf, 0, next - 1]), stop)
                 };
-                self.prf(sk_seed, count, numbered(Kind::ForsPrf), nodes);
-                let place = index.wrapping_sub(first) as usize;
-                if place < count {
-                    secret.copy_from_slice(&nodes[place * n..][..n]);
-                }
-                self.f(count, numbered(Kind::ForsTree), nodes);
+                let kinds = (Kind::ForsPrf, Kind::ForsTree, 1);
+                self.secret_chains(sk_seed, kinds, count, leaf_of, nodes, &mut |_, value| {
+                    secret.copy_from_slice(value);
+                });
             };
             let mut take = |level: u32, number: u32, node: &[u8]| {
                 if index >> level ^ 1 == number {

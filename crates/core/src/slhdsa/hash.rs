@@ -2,9 +2,9 @@
 
 use sha2::{Sha256, Sha512};
 
-use super::address::Address;
+use super::address::{Address, Kind};
 use super::params::{Family, Params};
-use crate::many::{Function, Input, Messages};
+use crate::many::{FromSeed, Function, Input, Job, Messages};
 use crate::secret::wipe;
 use crate::sha3::Shake256;
 
@@ -33,46 +33,57 @@ impl<'a> Hash<'a> {
         Self { params, pk_seed, short, long }
     }
 
-    /// PRF of SK.seed with `count` addresses, which are asked for in their order: n bytes each, one after the other, to the start of `out`.
-    pub(super) fn prf(&self, sk_seed: &[u8], count: usize, address: impl FnMut() -> Address, out: &mut [u8]) {
-        let n = self.params.n;
-        for i in 0..count {
-            out[i * n..][..n].copy_from_slice(sk_seed);
-        }
-        self.f(count, address, out);
-    }
-
-    /// F of `count` values with an address each, in place.
-    pub(super) fn f(&self, count: usize, mut address: impl FnMut() -> Address, values: &mut [u8]) {
-        self.chains(count, || (address(), 1, None), values, &mut |_, _| ());
-    }
-
-    /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other. `take` receives the
-    /// number of a chain and its value after the steps of the third part, if there are such.
-    ///
-    /// FIPS 205, Algorithm 5 (chain).
-    pub(super) fn chains(
+    /// Chains of F from PRF of SK.seed on, `count` of them, to `values`, n bytes each. The addresses of PRF come in their order, maybe with a
+    /// number of steps; those of F have another type. `take` receives the number of the chain and its value after so many steps.
+    pub(super) fn secret_chains(
         &self,
+        sk_seed: &[u8],
+        (of_prf, of_f, steps): (Kind, Kind, u32),
         count: usize,
-        mut address: impl FnMut() -> (Address, u32, Option<u32>),
+        mut address: impl FnMut() -> (Address, Option<u32>),
         values: &mut [u8],
         take: &mut dyn FnMut(usize, &[u8]),
     ) {
+        let bits = of_prf as u8 ^ of_f as u8;
+        match self.params.family {
+            Family::Sha2 => {
+                let chains = FromSeed { seed: sk_seed, byte: Address::KIND_COMPRESSED, bits, steps };
+                let mut head = || {
+                    let (address, stop) = address();
+                    (address.compressed(), stop)
+                };
+                self.short.chains_from_seed(chains, count, &mut head, values, take);
+            }
+            Family::Shake => {
+                let chains = FromSeed { seed: sk_seed, byte: Address::KIND, bits, steps };
+                let mut head = || {
+                    let (address, stop) = address();
+                    (address.bytes(), stop)
+                };
+                self.short.chains_from_seed(chains, count, &mut head, values, take);
+            }
+        }
+    }
+
+    /// Chains of F: the place of each value, its address and its steps.
+    ///
+    /// FIPS 205, Algorithm 5 (chain).
+    pub(super) fn chains(&self, mut chain: impl FnMut() -> Option<(usize, Address, u32)>, values: &mut [u8]) {
         let n = self.params.n;
         match self.params.family {
             Family::Sha2 => {
-                let mut head = || {
-                    let (address, steps, stop) = address();
-                    (address.compressed(), steps, stop)
+                let mut jobs = || {
+                    let (index, address, steps) = chain()?;
+                    Some(Job { index, head: address.compressed(), steps })
                 };
-                self.short.chains_through(n, count, &mut head, values, take);
+                self.short.run_chains(n, &mut jobs, values);
             }
             Family::Shake => {
-                let mut head = || {
-                    let (address, steps, stop) = address();
-                    (address.bytes(), steps, stop)
+                let mut jobs = || {
+                    let (index, address, steps) = chain()?;
+                    Some(Job { index, head: address.bytes(), steps })
                 };
-                self.short.chains_through(n, count, &mut head, values, take);
+                self.short.run_chains(n, &mut jobs, values);
             }
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 #[cfg(feature = "alloc")]
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 use rand_core::TryCryptoRng;
 
 use super::hash::Hash;
@@ -37,7 +37,7 @@ pub struct LengthError {
 }
 
 impl LengthError {
-    const fn check(input: &'static str, expected: usize, actual: usize) -> Result<(), Self> {
+    pub(super) const fn check(input: &'static str, expected: usize, actual: usize) -> Result<(), Self> {
         if expected == actual { Ok(()) } else { Err(Self { input, expected, actual }) }
     }
 }
@@ -151,8 +151,9 @@ fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
     let (tree, rest) = rest.split_at(tree);
-    // 54 to 64 bits.
-    let tree = number(tree) & (u64::MAX >> (64 - (params.h - params.height)));
+    // 0 to 64 bits.
+    let tree =
+        number(tree) & 1_u64.checked_shl((params.h - params.height) as u32).unwrap_or(0).wrapping_sub(1);
     (md, (tree, (number(&rest[..leaf]) & ((1 << params.height) - 1)) as u32))
 }
 
@@ -320,13 +321,24 @@ impl SigningKey {
         &self.bytes.expose()[..self.set.signing_key_len()]
     }
 
-    fn parts(&self) -> [&[u8]; 4] {
+    /// SK.seed, SK.prf, PK.seed and PK.root.
+    pub(super) fn parts(&self) -> [&[u8]; 4] {
         let n = self.set.0.n;
         let bytes = self.bytes.expose();
         let parts = [0, 1, 2, 3].map(|part| &bytes[part * n..][..n]);
         // public: PK.seed and PK.root
         declassify(&bytes[2 * n..4 * n]);
         parts
+    }
+
+    /// A key on the heap, which is filled there.
+    #[cfg(feature = "alloc")]
+    pub(super) fn boxed_of_parts(set: ParameterSet, seeds: &[u8], root: &[u8]) -> Box<Self> {
+        let mut key = Box::new(Self { set, bytes: Secret::new([0; 4 * MAX_N]) });
+        let (bytes, place) = key.bytes.expose_mut().split_at_mut(seeds.len());
+        bytes.copy_from_slice(seeds);
+        place[..root.len()].copy_from_slice(root);
+        key
     }
 
     /// The verifying key.
@@ -349,10 +361,15 @@ impl SigningKey {
     /// [`RngError`](crate::RngError) if the operating system gives no randomness.
     #[cfg(all(feature = "alloc", feature = "getrandom"))]
     pub fn sign<'m>(&self, message: impl Into<Message<'m>>) -> Result<Vec<u8>, RngError> {
+        self.sign_hedged(None, &message.into())
+    }
+
+    #[cfg(all(feature = "alloc", feature = "getrandom"))]
+    pub(super) fn sign_hedged(&self, top: Option<&[u8]>, message: &Message<'_>) -> Result<Vec<u8>, RngError> {
         let mut randomness = [0; MAX_N];
         getrandom::fill(&mut randomness).map_err(|_| RngError)?;
         let mut signature = vec![0; self.set.signature_len()];
-        self.sign_internal(None, &message.into(), &randomness[..self.set.0.n], &mut signature);
+        self.sign_internal(top, message, &randomness[..self.set.0.n], &mut signature);
         Ok(signature)
     }
 

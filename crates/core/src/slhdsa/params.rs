@@ -47,7 +47,7 @@ pub(super) struct Params {
 impl Params {
     // The compiler divides.
     #[allow(clippy::integer_division_remainder_used, clippy::too_many_arguments)]
-    const fn new(
+    pub(super) const fn new(
         name: &'static str,
         family: Family,
         n: usize,
@@ -83,10 +83,23 @@ impl Params {
         (tree >> self.height, (tree & ((1 << self.height) - 1)) as u32)
     }
 
-    /// The place of a node in the bytes of the highest tree.
+    /// The place of a node in the bytes of the highest tree: the root is node 1, the nodes below node i are 2·i and 2·i + 1.
     #[cfg(feature = "alloc")]
     pub(super) const fn place_in_top(&self, level: u32, number: u32) -> usize {
-        ((2 << self.height) - (2 << self.height >> level) + number as usize) * self.n
+        ((1 << self.height >> level) + number as usize) * self.n
+    }
+
+    /// Bytes of the highest tree.
+    #[cfg(feature = "alloc")]
+    pub(super) const fn top_len(&self) -> usize {
+        self.n << (self.height + 1)
+    }
+
+    /// Bytes that the verification of a signature works in.
+    #[cfg(feature = "alloc")]
+    pub(super) const fn verification_len(&self) -> usize {
+        let most = if self.chains() > 2 * self.k { self.chains() } else { 2 * self.k };
+        most * self.n
     }
 
     /// Bytes of FORS's part of a signature.

@@ -158,8 +158,9 @@ impl Hash<'_> {
                     let (one_time, path) = signature.split_at_mut(self.params.chains() * n);
                     let signed = Signed { leaf, message: &node[..n], signature: one_time };
                     self.one_time_signature(sk_seed, xmss.address, signed);
-                    for (level, sibling) in (0..).zip(path.chunks_exact_mut(n)) {
-                        sibling.copy_from_slice(self.node_of_top(top, level, leaf >> level ^ 1));
+                    for level in 0..xmss.height {
+                        let place = self.params.place_in_top(level, leaf >> level ^ 1);
+                        path[level as usize * n..][..n].copy_from_slice(&top[place..][..n]);
                     }
                 }
                 _ => node = self.sign_with_tree(sk_seed, xmss, (leaf, &node[..n]), signature),
@@ -168,11 +169,5 @@ impl Hash<'_> {
             declassify(&node);
             (tree, leaf) = self.params.above(tree);
         }
-    }
-
-    /// A node of the highest tree, whose levels stand one after the other, that of the leaves first.
-    #[cfg(feature = "alloc")]
-    pub(super) fn node_of_top<'t>(&self, top: &'t [u8], level: u32, number: u32) -> &'t [u8] {
-        &top[self.params.place_in_top(level, number)..][..self.params.n]
     }
 }

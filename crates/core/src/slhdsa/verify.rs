@@ -2,7 +2,10 @@
 
 use super::address::{Address, Kind};
 use super::hash::Hash;
-use super::params::{MAX_K, MAX_N, Params};
+use super::params::{MAX_CHAINS, MAX_K, MAX_N, Params};
+
+/// The most signatures that are verified side by side.
+pub(super) const TOGETHER: usize = if cfg!(feature = "alloc") { 8 } else { 1 };
 
 /// A signature under verification.
 #[derive(Clone, Copy)]
@@ -18,7 +21,7 @@ pub(super) struct Claim<'s> {
 }
 
 impl Hash<'_> {
-    /// The root that each signature leads to, in its claim. `nodes` has n · max(len, 2 · k) bytes for each.
+    /// The root that each signature leads to, in its claim, of at most [`TOGETHER`]. `nodes` has [`Params::verification_len`] bytes for each.
     pub(super) fn roots(&self, claims: &mut [Claim<'_>], nodes: &mut [u8]) {
         self.fors_keys(claims, nodes);
         for layer in 0..self.params.d {
@@ -42,8 +45,8 @@ impl Hash<'_> {
             let words = [leaf, level as u32, claim.indices[tree] >> level];
             Address::new(0, number, Kind::ForsTree, words)
         };
-        let mut trees = each();
-        self.f(count, || address(0, trees.next().expect("a tree each")), nodes);
+        let mut trees = each().enumerate();
+        self.chains(|| trees.next().map(|(i, tree)| (i, address(0, tree), 1)), nodes);
         for level in 0..a {
             let mut trees = each();
             self.pair(count, nodes, || {
@@ -75,14 +78,19 @@ impl Hash<'_> {
         }
         let address = |claim: &Claim<'_>, kind, words| Address::new(layer as u32, claim.place.0, kind, words);
         // FIPS 205, Algorithm 8 (wots_pkFromSig).
-        let mut steps = claims.iter().flat_map(|claim| {
-            let digits = self.digits(&claim.node[..n]);
-            (0..chains).map(move |chain| {
-                let start = u32::from(digits[chain]);
-                (address(claim, Kind::WotsHash, [claim.place.1, chain as u32, start]), last - start, None)
-            })
+        let mut digits = [[0; MAX_CHAINS]; TOGETHER];
+        for (digits, claim) in digits.iter_mut().zip(&*claims) {
+            *digits = self.digits(&claim.node[..n]);
+        }
+        let mut order = [0; TOGETHER * MAX_CHAINS];
+        let order = in_order(&digits[..claims.len()], chains, &mut order);
+        let mut order = order.iter().map(|place| {
+            let (i, chain) = (usize::from(place >> 8), usize::from(place & 255));
+            let start = u32::from(digits[i][chain]);
+            let words = [claims[i].place.1, chain as u32, start];
+            (i * chains + chain, address(&claims[i], Kind::WotsHash, words), last - start)
         });
-        self.chains(claims.len() * chains, || steps.next().expect("a step each"), nodes, &mut |_, _| ());
+        self.chains(|| order.next(), nodes);
         let mut keys = claims.iter().map(|claim| address(claim, Kind::WotsPk, [claim.place.1, 0, 0]));
         self.long(claims.len(), || keys.next().expect("a key each"), chains * n, nodes);
         // FIPS 205, Algorithm 11 (xmss_pkFromSig).
@@ -121,4 +129,31 @@ impl Hash<'_> {
             pair[if is_right { 0 } else { n }..][..n].copy_from_slice(sibling);
         }
     }
+}
+
+/// The chains of all claims by the number of their steps, the most first: the claim in the upper byte, the chain in the lower.
+fn in_order<'o>(
+    digits: &[[u8; MAX_CHAINS]],
+    chains: usize,
+    order: &'o mut [u16; TOGETHER * MAX_CHAINS],
+) -> &'o [u16] {
+    let each = || {
+        let of_claim = |(i, digits): (usize, &'_ [u8; MAX_CHAINS])| {
+            let digits = *digits;
+            (0..chains).map(move |chain| (digits[chain], (i << 8 | chain) as u16))
+        };
+        digits.iter().enumerate().flat_map(of_claim)
+    };
+    let mut places = [0; 16];
+    each().for_each(|(digit, _)| places[usize::from(digit)] += 1);
+    let mut before = 0;
+    for place in &mut places {
+        (before, *place) = (before + *place, before);
+    }
+    for (digit, chain) in each() {
+        let place = &mut places[usize::from(digit)];
+        order[*place] = chain;
+        *place += 1;
+    }
+    &order[..before]
 }

@@ -60,7 +60,8 @@ impl Hash<'_> {
         nodes: &mut [u8],
         signed: Option<&mut Signed<'_, '_>>,
     ) {
-        let (n, chains, last) = (self.params.n, self.params.chains(), self.params.last_step());
+        let (n, chains) = (self.params.n, self.params.chains());
+        let kinds = (Kind::WotsPrf, Kind::WotsHash, self.params.last_step());
         let mut digits = [0; MAX_CHAINS];
         let (leaf, signature) = match signed {
             Some(Signed { leaf, message, signature }) => {
@@ -72,33 +73,35 @@ impl Hash<'_> {
         let pairs = self.lanes().min(count);
         let most = TOGETHER >> pairs.trailing_zeros();
         let mut values = Secret::new([0; TOGETHER * MAX_N]);
-        for offset in (0..count).step_by(pairs) {
+        let mut offset = 0;
+        while offset < count {
             let first = first + offset as u32;
             let mut pair = first;
             let mut keys = self.messages(pairs, || {
                 pair += 1;
                 tree.with(Kind::WotsPk, [pair - 1, 0, 0])
             });
-            for chain in (0..chains).step_by(most) {
+            let mut chain = 0;
+            while chain < chains {
                 let each = most.min(chains - chain);
                 let jobs = pairs * each;
                 let values = &mut values.expose_mut()[..jobs * n];
-                let numbers = || Numbers { first: chain, end: chain + each, pair: first, chain };
-                self.starts(sk_seed, tree, numbers(), jobs, values);
-                let mut next = numbers();
+                let mut next = Numbers { first: chain, end: chain + each, pair: first, chain };
                 let address = || {
                     let (pair, chain) = next.next();
                     let stop = (Some(pair) == leaf).then(|| u32::from(digits[chain]));
-                    (tree.with(Kind::WotsHash, [pair, chain as u32, 0]), last, stop)
+                    (tree.with(Kind::WotsPrf, [pair, chain as u32, 0]), stop)
                 };
                 // Values stand pair by pair.
                 let signing = leaf.map_or(0, |leaf| leaf.wrapping_sub(first) as usize).wrapping_mul(each);
-                self.chains(jobs, address, values, &mut |i, value| {
+                self.secret_chains(sk_seed, kinds, jobs, address, values, &mut |i, value| {
                     signature[(chain + i - signing) * n..][..n].copy_from_slice(value);
                 });
                 keys.update(|i| &values[i * each * n..][..each * n]);
+                chain += each;
             }
             keys.finish(n, &mut nodes[offset * n..]);
+            offset += pairs;
         }
     }
 
@@ -107,29 +110,21 @@ impl Hash<'_> {
     pub(super) fn one_time_signature(&self, sk_seed: &[u8], tree: Address, signed: Signed<'_, '_>) {
         let (n, chains) = (self.params.n, self.params.chains());
         let digits = self.digits(signed.message);
+        let kinds = (Kind::WotsPrf, Kind::WotsHash, self.params.last_step());
         let mut values = Secret::new([0; TOGETHER * MAX_N]);
-        for chain in (0..chains).step_by(TOGETHER) {
-            let each = TOGETHER.min(chains - chain);
-            let values = &mut values.expose_mut()[..each * n];
-            let numbers = || Numbers { first: chain, end: chain + each, pair: signed.leaf, chain };
-            self.starts(sk_seed, tree, numbers(), each, values);
-            let mut next = numbers();
+        for first in (0..chains).step_by(TOGETHER) {
+            let each = TOGETHER.min(chains - first);
+            let mut next = first;
             let address = || {
-                let (pair, chain) = next.next();
-                (tree.with(Kind::WotsHash, [pair, chain as u32, 0]), u32::from(digits[chain]), None)
+                let chain = next;
+                next += 1;
+                (tree.with(Kind::WotsPrf, [signed.leaf, chain as u32, 0]), Some(u32::from(digits[chain])))
             };
-            self.chains(each, address, values, &mut |_, _| ());
-            signed.signature[chain * n..][..each * n].copy_from_slice(values);
+            let values = &mut values.expose_mut()[..each * n];
+            self.secret_chains(sk_seed, kinds, each, address, values, &mut |i, value| {
+                signed.signature[(first + i) * n..][..n].copy_from_slice(value);
+            });
         }
-    }
-
-    /// The secret values that `count` chains start with.
-    fn starts(&self, sk_seed: &[u8], tree: Address, mut numbers: Numbers, count: usize, values: &mut [u8]) {
-        let address = || {
-            let (pair, chain) = numbers.next();
-            tree.with(Kind::WotsPrf, [pair, chain as u32, 0])
-        };
-        self.prf(sk_seed, count, address, values);
     }
 
     /// The digits of a message, then of their checksum: FIPS 205, Algorithm 7 (wots_sign), lines 1 to 7.

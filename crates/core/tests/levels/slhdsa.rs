@@ -2,7 +2,7 @@
 
 use crate::LIMIT;
 use gambeson::cpu::{Level, detected, limit};
-use gambeson::slhdsa::{ParameterSet, SigningKey};
+use gambeson::slhdsa::{InvalidSignature, Message, ParameterSet, SigningKey};
 
 #[test]
 fn every_level_of_kernels_gives_the_same_signature() {
@@ -18,6 +18,11 @@ fn every_level_of_kernels_gives_the_same_signature() {
             let again = SigningKey::from_bytes(set, key.expose_bytes()).unwrap();
             assert!(again.sign_deterministic(b"message") == expected, "{set} {level}");
             assert_eq!(key.verifying_key().verify(b"message", &expected), Ok(()), "{set} {level}");
+            assert!(key.prepare().sign_deterministic(b"message") == expected, "{set} {level}");
+            let item = (Message::from(b"message"), expected.as_slice());
+            let other = (Message::from(b"another message"), expected.as_slice());
+            let verdicts = key.verifying_key().verify_many(&[item, other, item]);
+            assert_eq!(verdicts, [Ok(()), Err(InvalidSignature), Ok(())], "{set} {level}");
         }
         limit(Level::Avx512);
     }

@@ -2,7 +2,7 @@
 //!
 //! Answers from NIST's ACVP server, FIPS 205 sample files (public domain).
 
-use gambeson::slhdsa::{InvalidSignature, Message, ParameterSet, PreHash, SigningKey, VerifyingKey};
+use gambeson::slhdsa::{self, InvalidSignature, Message, ParameterSet, PreHash, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -126,4 +126,101 @@ fn wrong_lengths_are_told_with_their_input() {
     let error = SigningKey::from_bytes(set, &bytes[1..]).unwrap_err();
     assert_eq!(error.to_string(), "the signing key has 63 bytes, and the parameter set 64");
     assert_eq!(format!("{key:?}"), "SigningKey<SLH-DSA-SHA2-128f>([redacted])");
+}
+
+fn key(set: ParameterSet, seed: u8) -> SigningKey {
+    let n = set.seed_len();
+    SigningKey::from_seeds(set, &[seed; 32][..n], &[2; 32][..n], &[3; 32][..n]).unwrap()
+}
+
+#[test]
+fn a_prepared_key_gives_the_signatures_of_the_key() {
+    for set in ["SHA2-128f", "SHAKE-128f", "SHA2-192f", "SHAKE-192f", "SHA2-256f", "SHAKE-256f", "SHA2-128s"]
+    {
+        let key = key(self::set(&format!("SLH-DSA-{set}")), 1);
+        let prepared = key.prepare();
+        assert_eq!(prepared.parameter_set(), key.parameter_set());
+        assert_eq!(prepared.verifying_key(), key.verifying_key());
+        assert_eq!(prepared.signing_key().expose_bytes(), key.expose_bytes());
+        // The highest tree signs with another leaf each time.
+        for message in [&b"one"[..], b"two", b"three"] {
+            let expected = key.sign_deterministic(message);
+            assert!(prepared.sign_deterministic(message) == expected, "{set}");
+            assert_eq!(key.verifying_key().verify(message, &expected), Ok(()));
+        }
+        let randomness = &[7; 32][..key.parameter_set().seed_len()];
+        let expected = key.sign_with_randomness(b"message", randomness).unwrap();
+        assert!(prepared.sign_with_randomness(b"message", randomness).unwrap() == expected);
+        let mut signature = vec![0; expected.len()];
+        prepared.sign_with_randomness_into(b"message", randomness, &mut signature).unwrap();
+        assert!(signature == expected);
+        let error = prepared.sign_with_randomness(b"message", &randomness[1..]).unwrap_err();
+        assert_eq!((error.input, error.actual), ("randomness", randomness.len() - 1));
+        let error =
+            prepared.sign_with_randomness_into(b"message", randomness, &mut signature[1..]).unwrap_err();
+        assert_eq!((error.input, error.expected), ("signature", expected.len()));
+        let hedged = prepared.sign(b"message").unwrap();
+        assert!(hedged != prepared.sign(b"message").unwrap());
+        assert_eq!(key.verifying_key().verify(b"message", &hedged), Ok(()));
+    }
+    let prepared = key(ParameterSet::SHA2_128F, 1).prepare();
+    assert_eq!(format!("{prepared:?}"), "PreparedSigningKey<SLH-DSA-SHA2-128f>([redacted])");
+}
+
+#[test]
+fn many_messages_are_signed_in_their_order() {
+    let key = key(ParameterSet::SHAKE_128F, 1);
+    let messages: Vec<[u8; 1]> = (0..3).map(|i| [i]).collect();
+    let messages: Vec<_> = messages.iter().map(Message::from).collect();
+    for signatures in [key.sign_many(&messages), key.prepare().sign_many(&messages)] {
+        let signatures = signatures.unwrap();
+        assert_eq!(signatures.len(), 3);
+        for (message, signature) in messages.iter().zip(&signatures) {
+            assert_eq!(key.verifying_key().verify(*message, signature), Ok(()));
+        }
+    }
+    assert_eq!(key.sign_many(&[]), Ok(vec![]));
+}
+
+#[test]
+fn many_signatures_have_the_verdicts_that_each_has_alone() {
+    for set in ["SHA2-128f", "SHAKE-128f", "SHA2-192f", "SHA2-256f", "SHAKE-256f"] {
+        let set = self::set(&format!("SLH-DSA-{set}"));
+        let key = key(set, 1).prepare();
+        let public = key.verifying_key();
+        let messages: Vec<[u8; 1]> = (0..11).map(|i| [i]).collect();
+        let mut signatures: Vec<_> = messages.iter().map(|message| key.sign_deterministic(message)).collect();
+        // A byte of R, of FORS and of the hypertree; a byte too many and too few; that of another message.
+        let end = signatures[0].len() - 1;
+        signatures[1][0] ^= 1;
+        signatures[3][set.seed_len() + 5] ^= 1;
+        signatures[4][end] ^= 128;
+        signatures[6].push(0);
+        signatures[7].pop();
+        signatures.swap(8, 9);
+        let items: Vec<_> =
+            messages.iter().map(Message::from).zip(signatures.iter().map(Vec::as_slice)).collect();
+        let alone: Vec<_> =
+            items.iter().map(|(message, signature)| public.verify(*message, signature)).collect();
+        let valid = [true, false, true, false, false, true, false, false, false, false, true];
+        assert!(alone.iter().map(Result::is_ok).eq(valid), "{set}");
+        assert_eq!(public.verify_many(&items), alone, "{set}");
+        for count in [0, 1, 2, 8, 9] {
+            assert_eq!(public.verify_many(&items[..count]), alone[..count], "{set} {count}");
+        }
+    }
+}
+
+#[test]
+fn signatures_of_several_keys_and_sets_are_verified_at_once() {
+    let keys = [(ParameterSet::SHA2_128F, 1), (ParameterSet::SHA2_128F, 2), (ParameterSet::SHAKE_192F, 1)]
+        .map(|(set, seed)| key(set, seed));
+    let signatures = keys.each_ref().map(|key| key.sign_deterministic(b"message"));
+    let public = keys.each_ref().map(SigningKey::verifying_key);
+    let order = [(0, 0), (0, 1), (1, 1), (2, 2), (2, 0), (0, 0), (1, 0)];
+    let items = order
+        .map(|(key, signature)| (&public[key], Message::from(b"message"), signatures[signature].as_slice()));
+    let verdicts = slhdsa::verify_many(&items);
+    assert!(verdicts.iter().map(Result::is_ok).eq(order.map(|(key, signature)| key == signature)));
+    assert_eq!(slhdsa::verify_many(&[]), []);
 }

@@ -28,23 +28,21 @@ pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
-    let mut lane = 0;
-    while lane < count {
-        // The last of an odd number is done twice.
-        let lanes = [lane, (lane + 1).min(count - 1)];
-        let column = |rows: &[[u32; LANES_32]], lane: usize| {
-            words([rows[0], rows[1], rows[2], rows[3]].map(|row| row[lane]))
-        };
-        let before = lanes.map(|lane| State::new(column(&state.0, lane), column(&state.0[4..], lane)));
-        let after =
-            compress_two(before, lanes.map(|lane| [0, 4, 8, 12].map(|row| column(&block.0[row..], lane))));
-        for (lane, after) in lanes.into_iter().zip(after) {
-            for (row, word) in state.0.iter_mut().zip(after.words().map(|words| unpack(words)).as_flattened())
-            {
-                row[lane] = *word;
-            }
-        }
-        lane += 2;
+    for lane in (0..count & !1).step_by(2) {
+        compress_columns(state, block, [lane, lane + 1]);
+    }
+    if count & 1 == 1 {
+        compress_columns(state, block, [count - 1]);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn compress_columns<const N: usize>(state: &mut Rows32<8>, block: &Rows32<16>, lanes: [usize; N]) {
+    let before = lanes.map(|lane| State::new(column(&state.0, 0, lane), column(&state.0, 4, lane)));
+    let after = compress(before, lanes.map(|lane| [0, 4, 8, 12].map(|row| column(&block.0, row, lane))));
+    for (lane, after) in lanes.into_iter().zip(after) {
+        set_column(&mut state.0, lane, after.words());
     }
 }
 
@@ -59,58 +57,70 @@ fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn chain_of<const BITS: i32, const REST: i32>(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
+    for lane in (0..count & !1).step_by(2) {
+        chain_columns::<BITS, REST, 2>(form, chain, steps, [lane, lane + 1]);
+    }
+    if count & 1 == 1 {
+        chain_columns::<BITS, REST, 1>(form, chain, steps, [count - 1]);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn chain_columns<const BITS: i32, const REST: i32, const N: usize>(
+    form: &Form,
+    chain: &mut Chain,
+    steps: usize,
+    lanes: [usize; N],
+) {
     let [a, b, c, d, e, f, g, h] = form.prefix;
     let prefix = State::new(words([a, b, c, d]), words([e, f, g, h]));
-    // The words of a value, the bit behind it and zeros: all bits of the former and those of the latter.
-    let word = |i: usize| {
-        if i < form.words { [u32::MAX, 0] } else { [0, if i == form.words { 0x8000_0000 } else { 0 }] }
-    };
-    let [low, high, end] = [0, 4, 8].map(|first| [0, 1, 2, 3].map(|i| word(first + i)));
-    let masks = [low, high].map(|words_of| words(words_of.map(|[mask, _]| mask)));
-    let padding = [low, high, end].map(|words_of| words(words_of.map(|[_, padding]| padding)));
+    // The words of a value, then the bit behind it and zeros: masks of the former, and the latter.
+    let masks =
+        [0, 4].map(|first| words([0, 1, 2, 3].map(|i| if first + i < form.words { u32::MAX } else { 0 })));
+    let [low_end, high_end, end] = [0, 4, 8]
+        .map(|first| words([0, 1, 2, 3].map(|i| if first + i == form.words { 0x8000_0000 } else { 0 })));
     let len = words([0, 0, 0, 8 * form.len]);
     let step = words([0, 1 << REST, 0, 0]);
-    let mut lane = 0;
-    while lane < count {
-        // The last of an odd number is done twice.
-        let lanes = [lane, (lane + 1).min(count - 1)];
-        let column = |rows: &[[u32; LANES_32]], lane: usize| {
-            words([rows[0], rows[1], rows[2], rows[3]].map(|row| row[lane]))
-        };
-        let start = lanes.map(|lane| column(&chain.head.0, lane));
-        let mut count = lanes.map(|lane| words([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]));
-        let mut values = lanes.map(|lane| [0, 4].map(|row| column(&chain.value.0[row..], lane)));
-        for _ in 0..steps {
-            let blocks = [0, 1].map(|i| {
-                let [low, high] = [0, 1]
-                    .map(|part| _mm_or_si128(_mm_and_si128(values[i][part], masks[part]), padding[part]));
-                // Words behind those before them, from the word with the end of the head on.
-                let behind = |words, before| {
-                    _mm_or_si128(_mm_srli_epi32::<BITS>(words), _mm_slli_epi32::<REST>(before))
-                };
-                [
-                    start[i],
-                    _mm_or_si128(count[i], behind(_mm_slli_si128::<4>(low), _mm_slli_si128::<8>(low))),
-                    behind(_mm_alignr_epi8::<12>(high, low), _mm_alignr_epi8::<8>(high, low)),
-                    _mm_or_si128(
-                        len,
-                        behind(
-                            _mm_alignr_epi8::<12>(padding[2], high),
-                            _mm_alignr_epi8::<8>(padding[2], high),
-                        ),
-                    ),
-                ]
-            });
-            values = compress_two([prefix; 2], blocks).map(|state| state.words());
-            count = count.map(|count| _mm_add_epi32(count, step));
-        }
-        for ((lane, value), count) in lanes.into_iter().zip(values).zip(count) {
-            chain.head.0[5][lane] = unpack(count)[1];
-            for (row, word) in chain.value.0.iter_mut().zip(value.map(|words| unpack(words)).as_flattened()) {
-                row[lane] = *word;
-            }
-        }
-        lane += 2;
+    let start = lanes.map(|lane| column(&chain.head.0, 0, lane));
+    let mut count = lanes.map(|lane| words([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]));
+    let mut values = lanes.map(|lane| [0, 4].map(|row| column(&chain.value.0, row, lane)));
+    for _ in 0..steps {
+        let blocks: [[__m128i; 4]; N] = core::array::from_fn(|i| {
+            let low = _mm_or_si128(_mm_and_si128(values[i][0], masks[0]), low_end);
+            let high = _mm_or_si128(_mm_and_si128(values[i][1], masks[1]), high_end);
+            // Words behind those before them, from the word with the end of the head on.
+            let behind =
+                |words, before| _mm_or_si128(_mm_srli_epi32::<BITS>(words), _mm_slli_epi32::<REST>(before));
+            [
+                start[i],
+                _mm_or_si128(count[i], behind(_mm_slli_si128::<4>(low), _mm_slli_si128::<8>(low))),
+                behind(_mm_alignr_epi8::<12>(high, low), _mm_alignr_epi8::<8>(high, low)),
+                _mm_or_si128(len, behind(_mm_alignr_epi8::<12>(end, high), _mm_alignr_epi8::<8>(end, high))),
+            ]
+        });
+        values = compress([prefix; N], blocks).map(|state| state.words());
+        count = count.map(|count| _mm_add_epi32(count, step));
+    }
+    for ((lane, value), count) in lanes.into_iter().zip(values).zip(count) {
+        chain.head.0[5][lane] = unpack(count)[1];
+        set_column(&mut chain.value.0, lane, value);
+    }
+}
+
+/// Four words of a lane, from this row on.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn column(rows: &[[u32; LANES_32]], row: usize, lane: usize) -> __m128i {
+    words([0, 1, 2, 3].map(|i| rows[row + i][lane]))
+}
+
+/// Puts eight words in a lane.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn set_column(rows: &mut [[u32; LANES_32]; 8], lane: usize, [low, high]: [__m128i; 2]) {
+    for (row, word) in rows.iter_mut().zip([unpack(low), unpack(high)].as_flattened()) {
+        row[lane] = *word;
     }
 }
 
@@ -142,13 +152,13 @@ impl State {
 
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn compress_two(before: [State; 2], w: [[__m128i; 4]; 2]) -> [State; 2] {
-    let mut lanes = [(before[0], w[0]), (before[1], w[1])];
-    sixteen_rounds::<false>(&mut lanes, 0);
-    sixteen_rounds::<true>(&mut lanes, 16);
-    sixteen_rounds::<true>(&mut lanes, 32);
-    sixteen_rounds::<true>(&mut lanes, 48);
-    [0, 1].map(|i| State {
+fn compress<const N: usize>(before: [State; N], w: [[__m128i; 4]; N]) -> [State; N] {
+    let mut lanes: [_; N] = core::array::from_fn(|i| (before[i], w[i]));
+    sixteen_rounds::<false, N>(&mut lanes, 0);
+    sixteen_rounds::<true, N>(&mut lanes, 16);
+    sixteen_rounds::<true, N>(&mut lanes, 32);
+    sixteen_rounds::<true, N>(&mut lanes, 48);
+    core::array::from_fn(|i| State {
         abef: _mm_add_epi32(lanes[i].0.abef, before[i].abef),
         cdgh: _mm_add_epi32(lanes[i].0.cdgh, before[i].cdgh),
     })
@@ -157,11 +167,12 @@ fn compress_two(before: [State; 2], w: [[__m128i; 4]; 2]) -> [State; 2] {
 /// Rounds from t on, with the next words of the schedule or the first.
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn sixteen_rounds<const SCHEDULED: bool>(lanes: &mut [(State, [__m128i; 4]); 2], t: usize) {
+fn sixteen_rounds<const SCHEDULED: bool, const N: usize>(lanes: &mut [(State, [__m128i; 4]); N], t: usize) {
     for i in 0..4 {
         let k = words(*K_256[t + 4 * i..].first_chunk().expect("four of 64 constants"));
-        lanes[0] = four_rounds::<SCHEDULED>(lanes[0], k);
-        lanes[1] = four_rounds::<SCHEDULED>(lanes[1], k);
+        for lane in &mut *lanes {
+            *lane = four_rounds::<SCHEDULED>(*lane, k);
+        }
     }
 }
 
