@@ -6,7 +6,6 @@ use crate::sha2_lanes::{INITIAL_256, LANES_32, Rows32, active};
 pub(super) type Row = [u32; LANES_32];
 
 /// Messages of the same length, and the rows of the block at hand.
-#[derive(Clone)]
 pub(super) struct Columns {
     state: Rows32<8>,
     block: Rows32<16>,
@@ -38,16 +37,35 @@ impl Columns {
         }
     }
 
-    /// Returns the hashes of the first `busy` messages.
+    /// Replaces the messages by others.
     #[inline]
-    pub(super) fn hashes(mut self, busy: usize) -> Rows32<8> {
+    pub(super) fn set(&mut self, other: &Self) {
+        let place = other.len & 15;
+        self.state.0 = other.state.0;
+        self.block.0[..place].copy_from_slice(&other.block.0[..place]);
+        self.len = other.len;
+    }
+
+    /// Replaces the message of the first lane by that of a lane of others.
+    #[inline]
+    pub(super) fn set_lane(&mut self, other: &Self, lane: usize) {
+        let rows = self.state.0.iter_mut().chain(&mut self.block.0);
+        for (row, other) in rows.zip(other.state.0.iter().chain(&other.block.0)) {
+            row[0] = other[lane];
+        }
+        self.len = other.len;
+    }
+
+    /// Returns the hashes of the first `busy` messages, to which nothing can be added then.
+    #[inline]
+    pub(super) fn hashes(&mut self, busy: usize) -> &[Row; 8] {
         let bits = 32 * self.len as u32;
         self.add(&[[1 << 31; LANES_32]], busy);
         while self.len & 15 != 14 {
             self.add(&[[0; LANES_32]], busy);
         }
         self.add(&[[0; LANES_32], [bits; LANES_32]], busy);
-        self.state
+        &self.state.0
     }
 }
 

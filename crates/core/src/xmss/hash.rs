@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256, Sha512};
 
-use super::columns::{self, Columns};
+use super::columns::{self, Columns, Row};
 use super::params::{Family, MAX_N, Params};
 use crate::many::{Function, Input};
 use crate::secret::Secret;
@@ -138,6 +138,7 @@ impl Hash {
         // The number of a chain, its address, and the steps that are left.
         let mut lanes = [(0, Address::ZERO, 0); BATCH];
         let (mut busy, mut next) = (0, 0);
+        let mut scratch = [Columns::new(), Columns::new()];
         loop {
             while busy < BATCH
                 && let Some((address, steps)) = jobs.next()
@@ -149,7 +150,7 @@ impl Hash {
                 next += 1;
             }
             let Some(steps) = lanes[..busy].iter().map(|lane| lane.2).min() else { break };
-            self.steps(&mut lanes[..busy], steps, values);
+            self.steps(&mut lanes[..busy], steps, &mut scratch, values);
             let mut lane = 0;
             while lane < busy {
                 lanes[lane].2 -= steps;
@@ -164,7 +165,13 @@ impl Hash {
     }
 
     /// The next steps of chains that stand in lanes.
-    fn steps(&self, lanes: &mut [(usize, Address, u32)], steps: u32, values: &mut [u8]) {
+    fn steps(
+        &self,
+        lanes: &mut [(usize, Address, u32)],
+        steps: u32,
+        [mask, hash]: &mut [Columns; 2],
+        values: &mut [u8],
+    ) {
         let (n, busy) = (self.params.n, lanes.len());
         if let Some(HashColumns { f, .. }) = &self.columns {
             let words = n >> 2;
@@ -175,12 +182,11 @@ impl Hash {
             }
             let mut addresses = rows(lanes.iter().map(|lane| lane.1));
             for _ in 0..steps {
-                let [key, mask] = self.prf_columns(&mut addresses, busy);
-                columns::xor(value, &mask.0);
-                let mut hash = f.clone();
-                hash.add(&key.0[..words], busy);
+                columns::xor(value, self.prf_columns(mask, &mut addresses, 1, busy));
+                hash.set(f);
+                hash.add(&self.prf_columns(mask, &mut addresses, 0, busy)[..words], busy);
                 hash.add(value, busy);
-                value.copy_from_slice(&hash.hashes(busy).0[..words]);
+                value.copy_from_slice(&hash.hashes(busy)[..words]);
                 addresses.0[6].iter_mut().for_each(|step| *step += 1);
             }
             for (lane, (chain, address, _)) in lanes.iter_mut().enumerate() {
@@ -229,16 +235,16 @@ impl Hash {
                     columns::load(pairs, lane, &nodes[from * n..][..2 * n]);
                 }
                 let mut addresses = rows(lanes.iter().map(|lane| lane.0));
-                let [key, left, right] = self.prf_columns(&mut addresses, busy);
-                let (to_left, to_right) = pairs.split_at_mut(words);
-                columns::xor(to_left, &left.0);
-                columns::xor(to_right, &right.0);
-                let mut hash = h.clone();
-                hash.add(&key.0[..words], busy);
+                let (mut mask, mut hash) = (Columns::new(), Columns::new());
+                for (i, part) in (1..).zip(pairs.chunks_exact_mut(words)) {
+                    columns::xor(part, self.prf_columns(&mut mask, &mut addresses, i, busy));
+                }
+                hash.set(h);
+                hash.add(&self.prf_columns(&mut mask, &mut addresses, 0, busy)[..words], busy);
                 hash.add(pairs, busy);
                 let hashes = hash.hashes(busy);
                 for (lane, (.., to)) in lanes.iter().enumerate() {
-                    columns::store(&hashes.0[..words], lane, &mut nodes[to * n..][..n]);
+                    columns::store(hashes, lane, &mut nodes[to * n..][..n]);
                 }
                 continue;
             }
@@ -255,46 +261,113 @@ impl Hash {
         }
     }
 
-    /// PRF of addresses with keyAndMask 0 to N - 1.
-    fn prf_columns<const N: usize>(&self, addresses: &mut Rows32<8>, busy: usize) -> [Rows32<8>; N] {
-        let prf = &self.columns.as_ref().expect("the family is SHA-256").prf;
-        let mut mask = 0;
-        [(); N].map(|()| {
-            addresses.0[7] = [mask; LANES_32];
-            mask += 1;
-            let mut hash = prf.clone();
-            hash.add(&addresses.0, busy);
-            hash.hashes(busy)
-        })
+    /// Hashes a node with its sibling, the parent with its own sibling, and so on. A step has the address of the parent, the sibling, and true if
+    /// that is the left one. Keys and masks of all steps are computed together.
+    pub(super) fn climb<'s>(
+        &self,
+        node: &mut [u8],
+        mut steps: impl Iterator<Item = (Address, &'s [u8], bool)>,
+    ) {
+        let (n, words) = (self.params.n, self.params.n >> 2);
+        let mut batch = [(Address::ZERO, &[][..], false); BATCH];
+        loop {
+            let mut busy = 0;
+            while busy < BATCH
+                && let Some(step) = steps.next()
+            {
+                batch[busy] = step;
+                busy += 1;
+            }
+            let batch = &batch[..busy];
+            if busy == 0 {
+                break;
+            }
+            if let Some(HashColumns { h, .. }) = &self.columns {
+                let mut addresses = rows(batch.iter().map(|step| step.0));
+                let [mut hash, mut left, mut right, mut single] = [(); 4].map(|()| Columns::new());
+                hash.set(h);
+                hash.add(&self.prf_columns(&mut left, &mut addresses, 0, busy)[..words], busy);
+                let left = self.prf_columns(&mut left, &mut addresses, 1, busy);
+                let right = self.prf_columns(&mut right, &mut addresses, 2, busy);
+                let mut rows = Rows32::<16>::ZERO;
+                for (lane, (_, sibling, is_left)) in batch.iter().enumerate() {
+                    for (rows, part) in rows.0.chunks_exact_mut(words).zip(pair(node, sibling, *is_left)) {
+                        columns::load(rows, 0, part);
+                    }
+                    let masks = left[..words].iter().chain(&right[..words]);
+                    rows.0.iter_mut().zip(masks).for_each(|(row, mask)| row[0] ^= mask[lane]);
+                    single.set_lane(&hash, lane);
+                    single.add(&rows.0[..2 * words], 1);
+                    columns::store(single.hashes(1), 0, node);
+                }
+                continue;
+            }
+            let mut buffer = [0; 3 * BATCH * MAX_N];
+            self.prf::<3>(batch.iter().map(|step| step.0), busy, &mut buffer);
+            for ((_, sibling, is_left), parts) in batch.iter().zip(buffer.chunks_exact_mut(3 * n)) {
+                for (mask, part) in parts[n..].chunks_exact_mut(n).zip(pair(node, sibling, *is_left)) {
+                    xor(mask, part);
+                }
+                self.masked(Kind::H, 1, 3 * n, parts);
+                node.copy_from_slice(&parts[..n]);
+            }
+        }
     }
 
-    /// PRF of `count` addresses, each with keyAndMask 0 to N - 1, one after the other.
+    /// PRF of addresses with this keyAndMask.
+    fn prf_columns<'c>(
+        &self,
+        hash: &'c mut Columns,
+        addresses: &mut Rows32<8>,
+        mask: u32,
+        busy: usize,
+    ) -> &'c [Row; 8] {
+        hash.set(&self.columns.as_ref().expect("the family is SHA-256").prf);
+        addresses.0[7] = [mask; LANES_32];
+        hash.add(&addresses.0, busy);
+        hash.hashes(busy)
+    }
+
+    /// PRF of `count` addresses, each with keyAndMask 0 to N - 1, one after the other; not of SHA-256.
     fn prf<const N: usize>(&self, addresses: impl Iterator<Item = Address>, count: usize, buffer: &mut [u8]) {
+        let (n, prefix) = (self.params.n, self.prf.as_bytes());
         let mut all = addresses.flat_map(|address| (0..N as u32).map(move |mask| address.with_mask(mask)));
         let mut head = || all.next().unwrap_or(Address::ZERO).bytes();
-        let prefix = self.prf.as_bytes();
         let function = match self.params.family {
-            Family::Sha256 => Function::SHA_256,
-            Family::Sha512 => Function::sha_512_behind(prefix.first_chunk().expect("128 bytes")),
-            Family::Shake128 => Function::Shake128(prefix),
+            Family::Shake128 => {
+                for out in buffer[..N * count * n].chunks_exact_mut(n) {
+                    shake128(&[prefix, &head()], out);
+                }
+                return;
+            }
+            Family::Sha256 | Family::Sha512 => {
+                Function::sha_512_behind(prefix.first_chunk().expect("128 bytes"))
+            }
             Family::Shake256 => Function::Shake256(prefix),
         };
-        function.many(self.params.n, N * count, &mut head, Input::Common(&[]), buffer);
+        function.many(n, N * count, &mut head, Input::Common(&[]), buffer);
     }
 
     /// F or H of messages of `len` bytes in place; not of SHA-256.
     fn masked(&self, kind: Kind, count: usize, len: usize, buffer: &mut [u8]) {
         let prefix = Prefix::new(self.params, kind, &[]);
         let (n, input) = (self.params.n, Input::InPlace(len));
-        let function = match self.params.family {
+        match self.params.family {
             Family::Sha256 | Family::Sha512 => {
                 let head: [u8; MAX_N] = *prefix.bytes.first_chunk().expect("64 of 128 bytes");
-                return Function::Sha512(INITIAL_512, 0).many(n, count, &mut || head, input, buffer);
+                Function::Sha512(INITIAL_512, 0).many(n, count, &mut || head, input, buffer);
             }
-            Family::Shake128 => Function::Shake128(prefix.as_bytes()),
-            Family::Shake256 => Function::Shake256(prefix.as_bytes()),
-        };
-        function.many(n, count, &mut || [], input, buffer);
+            Family::Shake128 => {
+                let mut out = [0; MAX_N];
+                for i in 0..count {
+                    shake128(&[prefix.as_bytes(), &buffer[i * len..][..len]], &mut out[..n]);
+                    buffer[i * n..][..n].copy_from_slice(&out[..n]);
+                }
+            }
+            Family::Shake256 => {
+                Function::Shake256(prefix.as_bytes()).many(n, count, &mut || [], input, buffer);
+            }
+        }
     }
 
     /// Hashes r ‖ root ‖ toByte(index, n) ‖ message: RFC 8391, Algorithm 12, H_msg.
@@ -314,11 +387,7 @@ impl Hash {
                 let hasher = parts.iter().fold(Sha512::new(), |hasher, part| hasher.chain_update(part));
                 digest.copy_from_slice(&hasher.finalize());
             }
-            Family::Shake128 => {
-                let mut hasher = Shake128::new();
-                parts.iter().for_each(|part| _ = hasher.update(part));
-                hasher.finalize_xof().squeeze(&mut digest);
-            }
+            Family::Shake128 => shake128(&parts, &mut digest),
             Family::Shake256 => {
                 let mut hasher = Shake256::new();
                 parts.iter().for_each(|part| _ = hasher.update(part));
@@ -347,14 +416,14 @@ impl Hash {
             let function = Function::Shake256(prefix.as_bytes());
             return function.many(n, count, &mut head, Input::Common(&[]), values);
         }
-        let columns = prefix.columns();
+        let (columns, mut hash) = (prefix.columns(), Columns::new());
         for values in values[..count * n].chunks_mut(BATCH * n) {
-            let addresses = rows(addresses.by_ref().take(BATCH));
-            let mut hash = columns.clone();
-            hash.add(&addresses.0, BATCH);
-            let hashes = hash.hashes(BATCH);
+            let busy = values.chunks_exact(n).len();
+            hash.set(&columns);
+            hash.add(&rows(addresses.by_ref().take(busy)).0, busy);
+            let hashes = hash.hashes(busy);
             for (lane, value) in values.chunks_exact_mut(n).enumerate() {
-                columns::store(&hashes.0, lane, value);
+                columns::store(hashes, lane, value);
             }
         }
     }
@@ -365,9 +434,10 @@ impl Hash {
         let hash = Self::new(params, sk_prf);
         let index = Address::index(index);
         if let Some(HashColumns { prf, .. }) = &hash.columns {
-            let mut prf = prf.clone();
-            prf.add(&rows([index].into_iter()).0, 1);
-            columns::store(&prf.hashes(1).0, 0, &mut r);
+            let mut columns = Columns::new();
+            columns.set(prf);
+            columns.add(&rows([index].into_iter()).0, 1);
+            columns::store(columns.hashes(1), 0, &mut r);
         } else {
             Function::Shake256(hash.prf.as_bytes()).many(
                 params.n,
@@ -381,6 +451,11 @@ impl Hash {
     }
 }
 
+/// A node and its sibling, the left one first.
+const fn pair<'n>(node: &'n [u8], sibling: &'n [u8], is_left: bool) -> [&'n [u8]; 2] {
+    if is_left { [sibling, node] } else { [node, sibling] }
+}
+
 /// Addresses as columns.
 fn rows(addresses: impl Iterator<Item = Address>) -> Rows32<8> {
     let mut rows = Rows32::ZERO;
@@ -388,6 +463,13 @@ fn rows(addresses: impl Iterator<Item = Address>) -> Rows32<8> {
         rows.0.iter_mut().zip(address.0).for_each(|(row, word)| row[lane] = word);
     }
     rows
+}
+
+/// SHAKE128 of a message in parts. Its sets are not approved, so that its messages are not hashed side by side.
+fn shake128(parts: &[&[u8]], out: &mut [u8]) {
+    let mut hasher = Shake128::new();
+    parts.iter().for_each(|part| _ = hasher.update(part));
+    hasher.finalize_xof().squeeze(out);
 }
 
 fn xor(bytes: &mut [u8], other: &[u8]) {

@@ -90,20 +90,12 @@ impl Tree<'_> {
             values,
         );
         self.l_trees(leaf, 1, values);
-        let mut number = leaf;
-        let pair = &mut values[..2 * n];
-        for (level, sibling) in (1..).zip(path.chunks_exact(n)) {
-            if number & 1 == 1 {
-                pair.copy_within(..n, n);
-                pair[..n].copy_from_slice(sibling);
-            } else {
-                pair[n..].copy_from_slice(sibling);
-            }
-            number >>= 1;
-            self.hash.pairs([(self.node(level, number), 0, 0)].into_iter(), pair);
-        }
         let mut root = [0; MAX_N];
-        root[..n].copy_from_slice(&pair[..n]);
+        root[..n].copy_from_slice(&values[..n]);
+        let steps = (1..)
+            .zip(path.chunks_exact(n))
+            .map(|(level, sibling)| (self.node(level, leaf >> level), sibling, leaf >> (level - 1) & 1 == 1));
+        self.hash.climb(&mut root[..n], steps);
         root
     }
 }
