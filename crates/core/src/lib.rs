@@ -26,6 +26,7 @@ pub mod secret;
 mod sha2_lanes;
 pub mod sha3;
 pub mod slhdsa;
+mod streamed;
 mod workspace;
 
 pub use bytes::Bytes;

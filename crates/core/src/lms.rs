@@ -17,3 +17,5 @@ mod tree;
 
 pub use keys::{HssVerifyingKey, InvalidSignature, VerifyingKey, VerifyingKeyError};
 pub use params::{LmotsType, LmsType};
+
+pub use crate::streamed::StreamError;

@@ -24,6 +24,7 @@ mod hash;
 mod keys;
 mod message;
 mod params;
+mod streamed;
 mod trees;
 
 pub use crate::prehash::{
@@ -32,3 +33,5 @@ pub use crate::prehash::{
 pub use keys::{InvalidSignature, LengthError, SigningKey, SigningKeyError, VerifyingKey};
 pub use message::Message;
 pub use params::ParameterSet;
+
+pub use crate::streamed::StreamError;

@@ -52,6 +52,6 @@ pub fn sign(
     let (chains, rest) = signature[8 + n..].split_at_mut(n * ots.0.p);
     let (code, path) = rest.split_at_mut(4);
     code.copy_from_slice(&lms.code().to_be_bytes());
-    tree.root(seed, Some(Signed { leaf, digits: tree.digits(leaf, c, message), signature: chains, path }));
+    tree.root(seed, Some(Signed { leaf, digits: tree.digits(leaf, c, &[message]), signature: chains, path }));
     Some(signature)
 }

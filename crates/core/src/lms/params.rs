@@ -2,20 +2,42 @@
 
 use core::fmt;
 
+use crate::many::{Function, Pieces};
+
 /// The most bytes of a node.
 pub(super) const MAX_N: usize = 32;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    Sha256,
-    Shake256,
+/// A hash function. Its parts are pointers, so that a program with trees of one function does not hold the other.
+#[derive(Debug)]
+pub(super) struct Family {
+    /// The function of many messages.
+    pub function: Function<'static>,
+    /// The first bytes of the hash of a message in pieces.
+    pub hash: fn(&mut Pieces<'_>, &mut [u8]),
+    pub chains: Chains,
 }
+
+/// [`Function::chains`]: bytes of a value, the number of values, the head and the steps of each, and the values.
+type Chains = fn(usize, usize, &mut dyn FnMut() -> ([u8; 23], u32), &mut [u8]);
+
+macro_rules! family {
+    ($name:ident = $function:expr) => {
+        pub(super) static $name: Family = Family {
+            function: $function,
+            hash: |pieces, out| $function.hash(pieces, out),
+            chains: |n, count, head, values| $function.chains(n, count, head, values),
+        };
+    };
+}
+
+family!(SHA_256 = Function::SHA_256);
+family!(SHAKE_256 = Function::Shake256(&[]));
 
 #[derive(Debug)]
 pub(super) struct Ots {
     pub name: &'static str,
     pub code: u32,
-    pub family: Family,
+    pub family: &'static Family,
     pub n: usize,
     /// Bits of a digit.
     pub w: u32,
@@ -35,7 +57,7 @@ impl Ots {
 pub(super) struct Lms {
     pub name: &'static str,
     pub code: u32,
-    pub family: Family,
+    pub family: &'static Family,
     pub n: usize,
     pub h: u32,
 }
@@ -54,7 +76,7 @@ macro_rules! one_time {
             $(
                 #[doc = concat!("`", $text, "`: ", $p, " chains, digits of ", $w, " bits.")]
                 pub const $name: Self =
-                    Self(&Ots { name: $text, code: $code, family: Family::$family, n: $n, w: $w, p: $p, shift: $shift });
+                    Self(&Ots { name: $text, code: $code, family: &$family, n: $n, w: $w, p: $p, shift: $shift });
             )*
 
             /// Every type, in the order of their codes.
@@ -64,22 +86,22 @@ macro_rules! one_time {
 }
 
 one_time! {
-    SHA256_N32_W1 "LMOTS_SHA256_N32_W1" = 0x01, Sha256, n 32, w 1, p 265, ls 7;
-    SHA256_N32_W2 "LMOTS_SHA256_N32_W2" = 0x02, Sha256, n 32, w 2, p 133, ls 6;
-    SHA256_N32_W4 "LMOTS_SHA256_N32_W4" = 0x03, Sha256, n 32, w 4, p 67, ls 4;
-    SHA256_N32_W8 "LMOTS_SHA256_N32_W8" = 0x04, Sha256, n 32, w 8, p 34, ls 0;
-    SHA256_N24_W1 "LMOTS_SHA256_N24_W1" = 0x05, Sha256, n 24, w 1, p 200, ls 8;
-    SHA256_N24_W2 "LMOTS_SHA256_N24_W2" = 0x06, Sha256, n 24, w 2, p 101, ls 6;
-    SHA256_N24_W4 "LMOTS_SHA256_N24_W4" = 0x07, Sha256, n 24, w 4, p 51, ls 4;
-    SHA256_N24_W8 "LMOTS_SHA256_N24_W8" = 0x08, Sha256, n 24, w 8, p 26, ls 0;
-    SHAKE_N32_W1 "LMOTS_SHAKE_N32_W1" = 0x09, Shake256, n 32, w 1, p 265, ls 7;
-    SHAKE_N32_W2 "LMOTS_SHAKE_N32_W2" = 0x0a, Shake256, n 32, w 2, p 133, ls 6;
-    SHAKE_N32_W4 "LMOTS_SHAKE_N32_W4" = 0x0b, Shake256, n 32, w 4, p 67, ls 4;
-    SHAKE_N32_W8 "LMOTS_SHAKE_N32_W8" = 0x0c, Shake256, n 32, w 8, p 34, ls 0;
-    SHAKE_N24_W1 "LMOTS_SHAKE_N24_W1" = 0x0d, Shake256, n 24, w 1, p 200, ls 8;
-    SHAKE_N24_W2 "LMOTS_SHAKE_N24_W2" = 0x0e, Shake256, n 24, w 2, p 101, ls 6;
-    SHAKE_N24_W4 "LMOTS_SHAKE_N24_W4" = 0x0f, Shake256, n 24, w 4, p 51, ls 4;
-    SHAKE_N24_W8 "LMOTS_SHAKE_N24_W8" = 0x10, Shake256, n 24, w 8, p 26, ls 0;
+    SHA256_N32_W1 "LMOTS_SHA256_N32_W1" = 0x01, SHA_256, n 32, w 1, p 265, ls 7;
+    SHA256_N32_W2 "LMOTS_SHA256_N32_W2" = 0x02, SHA_256, n 32, w 2, p 133, ls 6;
+    SHA256_N32_W4 "LMOTS_SHA256_N32_W4" = 0x03, SHA_256, n 32, w 4, p 67, ls 4;
+    SHA256_N32_W8 "LMOTS_SHA256_N32_W8" = 0x04, SHA_256, n 32, w 8, p 34, ls 0;
+    SHA256_N24_W1 "LMOTS_SHA256_N24_W1" = 0x05, SHA_256, n 24, w 1, p 200, ls 8;
+    SHA256_N24_W2 "LMOTS_SHA256_N24_W2" = 0x06, SHA_256, n 24, w 2, p 101, ls 6;
+    SHA256_N24_W4 "LMOTS_SHA256_N24_W4" = 0x07, SHA_256, n 24, w 4, p 51, ls 4;
+    SHA256_N24_W8 "LMOTS_SHA256_N24_W8" = 0x08, SHA_256, n 24, w 8, p 26, ls 0;
+    SHAKE_N32_W1 "LMOTS_SHAKE_N32_W1" = 0x09, SHAKE_256, n 32, w 1, p 265, ls 7;
+    SHAKE_N32_W2 "LMOTS_SHAKE_N32_W2" = 0x0a, SHAKE_256, n 32, w 2, p 133, ls 6;
+    SHAKE_N32_W4 "LMOTS_SHAKE_N32_W4" = 0x0b, SHAKE_256, n 32, w 4, p 67, ls 4;
+    SHAKE_N32_W8 "LMOTS_SHAKE_N32_W8" = 0x0c, SHAKE_256, n 32, w 8, p 34, ls 0;
+    SHAKE_N24_W1 "LMOTS_SHAKE_N24_W1" = 0x0d, SHAKE_256, n 24, w 1, p 200, ls 8;
+    SHAKE_N24_W2 "LMOTS_SHAKE_N24_W2" = 0x0e, SHAKE_256, n 24, w 2, p 101, ls 6;
+    SHAKE_N24_W4 "LMOTS_SHAKE_N24_W4" = 0x0f, SHAKE_256, n 24, w 4, p 51, ls 4;
+    SHAKE_N24_W8 "LMOTS_SHAKE_N24_W8" = 0x10, SHAKE_256, n 24, w 8, p 26, ls 0;
 }
 
 macro_rules! trees {
@@ -87,7 +109,7 @@ macro_rules! trees {
         impl LmsType {
             $(
                 #[doc = concat!("`", $text, "`: 2^", $h, " leaves.")]
-                pub const $name: Self = Self(&Lms { name: $text, code: $code, family: Family::$family, n: $n, h: $h });
+                pub const $name: Self = Self(&Lms { name: $text, code: $code, family: &$family, n: $n, h: $h });
             )*
 
             /// Every type, in the order of their codes.
@@ -97,26 +119,26 @@ macro_rules! trees {
 }
 
 trees! {
-    SHA256_M32_H5 "LMS_SHA256_M32_H5" = 0x05, Sha256, m 32, h 5;
-    SHA256_M32_H10 "LMS_SHA256_M32_H10" = 0x06, Sha256, m 32, h 10;
-    SHA256_M32_H15 "LMS_SHA256_M32_H15" = 0x07, Sha256, m 32, h 15;
-    SHA256_M32_H20 "LMS_SHA256_M32_H20" = 0x08, Sha256, m 32, h 20;
-    SHA256_M32_H25 "LMS_SHA256_M32_H25" = 0x09, Sha256, m 32, h 25;
-    SHA256_M24_H5 "LMS_SHA256_M24_H5" = 0x0a, Sha256, m 24, h 5;
-    SHA256_M24_H10 "LMS_SHA256_M24_H10" = 0x0b, Sha256, m 24, h 10;
-    SHA256_M24_H15 "LMS_SHA256_M24_H15" = 0x0c, Sha256, m 24, h 15;
-    SHA256_M24_H20 "LMS_SHA256_M24_H20" = 0x0d, Sha256, m 24, h 20;
-    SHA256_M24_H25 "LMS_SHA256_M24_H25" = 0x0e, Sha256, m 24, h 25;
-    SHAKE_M32_H5 "LMS_SHAKE_M32_H5" = 0x0f, Shake256, m 32, h 5;
-    SHAKE_M32_H10 "LMS_SHAKE_M32_H10" = 0x10, Shake256, m 32, h 10;
-    SHAKE_M32_H15 "LMS_SHAKE_M32_H15" = 0x11, Shake256, m 32, h 15;
-    SHAKE_M32_H20 "LMS_SHAKE_M32_H20" = 0x12, Shake256, m 32, h 20;
-    SHAKE_M32_H25 "LMS_SHAKE_M32_H25" = 0x13, Shake256, m 32, h 25;
-    SHAKE_M24_H5 "LMS_SHAKE_M24_H5" = 0x14, Shake256, m 24, h 5;
-    SHAKE_M24_H10 "LMS_SHAKE_M24_H10" = 0x15, Shake256, m 24, h 10;
-    SHAKE_M24_H15 "LMS_SHAKE_M24_H15" = 0x16, Shake256, m 24, h 15;
-    SHAKE_M24_H20 "LMS_SHAKE_M24_H20" = 0x17, Shake256, m 24, h 20;
-    SHAKE_M24_H25 "LMS_SHAKE_M24_H25" = 0x18, Shake256, m 24, h 25;
+    SHA256_M32_H5 "LMS_SHA256_M32_H5" = 0x05, SHA_256, m 32, h 5;
+    SHA256_M32_H10 "LMS_SHA256_M32_H10" = 0x06, SHA_256, m 32, h 10;
+    SHA256_M32_H15 "LMS_SHA256_M32_H15" = 0x07, SHA_256, m 32, h 15;
+    SHA256_M32_H20 "LMS_SHA256_M32_H20" = 0x08, SHA_256, m 32, h 20;
+    SHA256_M32_H25 "LMS_SHA256_M32_H25" = 0x09, SHA_256, m 32, h 25;
+    SHA256_M24_H5 "LMS_SHA256_M24_H5" = 0x0a, SHA_256, m 24, h 5;
+    SHA256_M24_H10 "LMS_SHA256_M24_H10" = 0x0b, SHA_256, m 24, h 10;
+    SHA256_M24_H15 "LMS_SHA256_M24_H15" = 0x0c, SHA_256, m 24, h 15;
+    SHA256_M24_H20 "LMS_SHA256_M24_H20" = 0x0d, SHA_256, m 24, h 20;
+    SHA256_M24_H25 "LMS_SHA256_M24_H25" = 0x0e, SHA_256, m 24, h 25;
+    SHAKE_M32_H5 "LMS_SHAKE_M32_H5" = 0x0f, SHAKE_256, m 32, h 5;
+    SHAKE_M32_H10 "LMS_SHAKE_M32_H10" = 0x10, SHAKE_256, m 32, h 10;
+    SHAKE_M32_H15 "LMS_SHAKE_M32_H15" = 0x11, SHAKE_256, m 32, h 15;
+    SHAKE_M32_H20 "LMS_SHAKE_M32_H20" = 0x12, SHAKE_256, m 32, h 20;
+    SHAKE_M32_H25 "LMS_SHAKE_M32_H25" = 0x13, SHAKE_256, m 32, h 25;
+    SHAKE_M24_H5 "LMS_SHAKE_M24_H5" = 0x14, SHAKE_256, m 24, h 5;
+    SHAKE_M24_H10 "LMS_SHAKE_M24_H10" = 0x15, SHAKE_256, m 24, h 10;
+    SHAKE_M24_H15 "LMS_SHAKE_M24_H15" = 0x16, SHAKE_256, m 24, h 15;
+    SHAKE_M24_H20 "LMS_SHAKE_M24_H20" = 0x17, SHAKE_256, m 24, h 20;
+    SHAKE_M24_H25 "LMS_SHAKE_M24_H25" = 0x18, SHAKE_256, m 24, h 25;
 }
 
 macro_rules! named {
@@ -181,7 +203,7 @@ impl LmsType {
 
     /// Whether both have the same hash function and length, as SP 800-208, §4, wants it.
     pub(super) fn goes_with(self, one_time: LmotsType) -> bool {
-        (self.0.family, self.0.n) == (one_time.0.family, one_time.0.n)
+        core::ptr::eq(self.0.family, one_time.0.family) && self.0.n == one_time.0.n
     }
 
     /// Bytes of a verifying key.

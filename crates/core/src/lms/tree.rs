@@ -1,14 +1,15 @@
 //! RFC 8554, §4 and §5: one-time signatures and the tree, many hashes at once.
 
-use sha2::{Digest as _, Sha256};
-
-use super::params::{Family, Lms, MAX_N, Ots};
+use super::params::{Lms, MAX_N, Ots};
 use crate::many::{Function, Input};
 use crate::secret::Secret;
-use crate::sha3::Shake256;
+use crate::sha2_lanes::SIDE_BY_SIDE;
+use crate::streamed::{Read, StreamError};
 
 /// The most chains of a one-time signature.
 const MAX_P: usize = 265;
+/// The chains of a signature that are verified together.
+const READ_TOGETHER: usize = if SIDE_BY_SIDE { MAX_P } else { 1 };
 /// The chains that are made together: those of one key pair, or of several where it has few.
 const TOGETHER: usize = 272;
 /// The most levels of a tree whose leaves stand in memory together.
@@ -37,35 +38,50 @@ pub(super) struct Signed<'s> {
 }
 
 /// Digits of a digest and of its checksum.
-pub(super) struct Digits([u8; MAX_P]);
+#[derive(Clone, Copy)]
+pub(super) struct Digits {
+    /// The digest, then the checksum of its digits.
+    bytes: [u8; MAX_N + 2],
+    /// Bits of a digit.
+    w: u32,
+}
 
 impl Digits {
-    /// RFC 8554, §3.1.3 (coef) and §4.4 (the checksum).
-    fn new(ots: &Ots, digest: &[u8]) -> Self {
-        let mut digits = [0; MAX_P];
-        // As many in a byte, of two to this power.
-        let fold = 3 - ots.w.ilog2();
-        let mask = ((1_u32 << ots.w) - 1) as u8;
-        let digits_of = |digits: &mut [u8], bytes: &[u8]| {
-            for (i, digit) in digits.iter_mut().enumerate() {
-                let place = (!i & ((1 << fold) - 1)) as u32 * ots.w;
-                *digit = bytes[i >> fold] >> place & mask;
-            }
-        };
-        let (of_digest, of_checksum) = digits[..ots.p].split_at_mut(ots.n << fold);
-        digits_of(of_digest, digest);
-        let sum: u16 = of_digest.iter().map(|digit| u16::from(mask - digit)).sum();
-        digits_of(of_checksum, &(sum << ots.shift).to_be_bytes());
-        Self(digits)
+    /// RFC 8554, §4.4 (the checksum).
+    fn new(ots: &Ots, digest: &[u8; MAX_N]) -> Self {
+        let mut digits = Self { bytes: [0; MAX_N + 2], w: ots.w };
+        digits.bytes[..ots.n].copy_from_slice(&digest[..ots.n]);
+        let of_digest = ots.n << (3 - ots.w.ilog2());
+        let sum: u32 = (0..of_digest).map(|i| (1 << ots.w) - 1 - digits.at(i)).sum();
+        let checksum = (sum << ots.shift) as u16;
+        digits.bytes[ots.n..ots.n + 2].copy_from_slice(&checksum.to_be_bytes());
+        digits
+    }
+
+    /// RFC 8554, §3.1.3 (coef).
+    fn at(&self, i: usize) -> u32 {
+        // A byte has as many digits as two to this power.
+        let fold = 3 - self.w.ilog2();
+        let place = (!i & ((1 << fold) - 1)) as u32 * self.w;
+        u32::from(self.bytes[i >> fold]) >> place & ((1 << self.w) - 1)
     }
 }
 
 impl Tree<'_> {
-    fn function(&self) -> Function<'static> {
-        match self.lms.family {
-            Family::Sha256 => Function::SHA_256,
-            Family::Shake256 => Function::Shake256(&[]),
-        }
+    const fn function(&self) -> Function<'static> {
+        self.lms.family.function
+    }
+
+    /// H(I ‖ u32str(number) ‖ u16str(kind) ‖ pieces).
+    fn hash(&self, number: u32, kind: u16, pieces: &[&[u8]]) -> [u8; MAX_N] {
+        let head = self.head(number, kind);
+        let mut out = [0; MAX_N];
+        let mut all = |take: &mut dyn FnMut(&[u8])| {
+            take(&head);
+            pieces.iter().for_each(|piece| take(piece));
+        };
+        (self.lms.family.hash)(&mut all, &mut out[..self.lms.n]);
+        out
     }
 
     /// I ‖ u32str(number) ‖ u16str(kind).
@@ -90,19 +106,16 @@ impl Tree<'_> {
     }
 
     /// The digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
-    pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[u8]) -> Digits {
+    pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[&[u8]]) -> Digits {
         let head = self.head(leaf, D_MESG);
         let mut digest = [0; MAX_N];
-        match self.lms.family {
-            Family::Sha256 => {
-                let hasher = Sha256::new().chain_update(head).chain_update(c).chain_update(message);
-                digest.copy_from_slice(&hasher.finalize());
-            }
-            Family::Shake256 => {
-                Shake256::new().update(&head).update(c).update(message).finalize_xof().squeeze(&mut digest);
-            }
-        }
-        Digits::new(self.ots, &digest[..self.ots.n])
+        let mut all = |take: &mut dyn FnMut(&[u8])| {
+            take(&head);
+            take(c);
+            message.iter().for_each(|piece| take(piece));
+        };
+        (self.lms.family.hash)(&mut all, &mut digest[..self.ots.n]);
+        Digits::new(self.ots, &digest)
     }
 
     /// The leaves of `nodes`, from the first on: RFC 8554, Appendix A, Algorithm 1 and §5.3.
@@ -125,21 +138,21 @@ impl Tree<'_> {
             let mut starts = None;
             if let Some(signed) = signing {
                 let own = &mut values[(signed.leaf - leaf) as usize * p * n..][..p * n];
-                let mut digits = (0_u16..).zip(&signed.digits.0);
+                let mut all = 0_u16..;
                 let mut head = || {
-                    let (chain, digit) = digits.next().unwrap_or((0, &0));
-                    (self.head_of_step(signed.leaf, chain, 0), u32::from(*digit))
+                    let chain = all.next().unwrap_or_default();
+                    (self.head_of_step(signed.leaf, chain, 0), signed.digits.at(chain.into()))
                 };
                 self.function().chains(n, p, &mut head, own);
                 signed.signature.copy_from_slice(own);
-                starts = Some((signed.leaf, &signed.digits.0));
+                starts = Some((signed.leaf, signed.digits));
             }
             let mut all = chains();
             let mut head = || {
                 let (leaf, chain) = all.next().unwrap_or_default();
-                let start =
-                    starts.filter(|(signing, _)| *signing == leaf).map_or(0, |it| it.1[usize::from(chain)]);
-                (self.head_of_step(leaf, chain, start), self.last_step() - u32::from(start))
+                let signing = starts.filter(|(signing, _)| *signing == leaf);
+                let start = signing.map_or(0, |(_, digits)| digits.at(chain.into()));
+                (self.head_of_step(leaf, chain, start as u8), self.last_step() - start)
             };
             self.function().chains(n, count * p, &mut head, values);
             self.close(leaf, count, values);
@@ -205,35 +218,63 @@ impl Tree<'_> {
         root
     }
 
-    /// The root that a signature leads to: RFC 8554, Algorithm 6a; `chains` and `path` as the signature has them.
-    pub(super) fn root_of(&self, leaf: u32, digits: &Digits, chains: &[u8], path: &[u8]) -> [u8; MAX_N] {
+    /// The hash of a one-time key that a signature leads to: RFC 8554, Algorithm 4b, steps 3 and 4.
+    #[inline(never)]
+    pub(super) fn one_time_key<E>(
+        &self,
+        leaf: u32,
+        digits: &Digits,
+        read: &mut Read<'_, E>,
+    ) -> Result<[u8; MAX_N], StreamError<E>> {
         let Ots { n, p, .. } = *self.ots;
-        let mut values = [0; MAX_P * MAX_N];
-        let values = &mut values[..p * n];
-        values.copy_from_slice(chains);
-        let mut all = (0_u16..).zip(&digits.0);
-        let mut head = || {
-            let (chain, digit) = all.next().unwrap_or((0, &0));
-            (self.head_of_step(leaf, chain, *digit), self.last_step() - u32::from(*digit))
+        let head = self.head(leaf, D_PBLC);
+        let (mut key, mut result) = ([0; MAX_N], Ok(()));
+        let mut ends = |take: &mut dyn FnMut(&[u8])| {
+            take(&head);
+            for first in (0..p).step_by(READ_TOGETHER) {
+                let count = READ_TOGETHER.min(p - first);
+                let mut values = [0; READ_TOGETHER * MAX_N];
+                let values = &mut values[..count * n];
+                result = read(values);
+                if result.is_err() {
+                    return;
+                }
+                let mut all = first as u16..;
+                let mut head = || {
+                    let chain = all.next().unwrap_or_default();
+                    let digit = digits.at(chain.into());
+                    (self.head_of_step(leaf, chain, digit as u8), self.last_step() - digit)
+                };
+                (self.lms.family.chains)(n, count, &mut head, values);
+                take(values);
+            }
         };
-        self.function().chains(n, p, &mut head, values);
-        self.close(leaf, 1, values);
+        (self.lms.family.hash)(&mut ends, &mut key[..n]);
+        result.map(|()| key).map_err(StreamError::Read)
+    }
+
+    /// The root that a one-time key and its path lead to: RFC 8554, Algorithm 6a, step 4.
+    #[inline(never)]
+    pub(super) fn root_of<E>(
+        &self,
+        leaf: u32,
+        key: &[u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<[u8; MAX_N], E> {
+        let n = self.lms.n;
         let mut number = leaf + (1 << self.lms.h);
-        let mut pair = [0; 2 * MAX_N];
-        pair[..n].copy_from_slice(&values[..n]);
-        for sibling in path.chunks_exact(n) {
+        let mut node = self.hash(number, D_LEAF, &[&key[..n]]);
+        while number > 1 {
+            let mut sibling = [0; MAX_N];
+            read(&mut sibling[..n])?;
+            let mut pair = [&node[..n], &sibling[..n]];
             if number & 1 == 1 {
-                pair.copy_within(..n, n);
-                pair[..n].copy_from_slice(sibling);
-            } else {
-                pair[n..2 * n].copy_from_slice(sibling);
+                pair.reverse();
             }
             number >>= 1;
-            self.function().many(n, 1, &mut || self.head(number, D_INTR), Input::InPlace(2 * n), &mut pair);
+            node = self.hash(number, D_INTR, &pair);
         }
-        let mut root = [0; MAX_N];
-        root[..n].copy_from_slice(&pair[..n]);
-        root
+        Ok(node)
     }
 
     /// C of a leaf: H(I ‖ q ‖ 0xfffd ‖ 0xff ‖ SEED), as RFC 8554, Appendix A, makes secrets.

@@ -32,6 +32,11 @@ impl Address {
         Self { kind, words, ..self }
     }
 
+    /// The address of a node of the same tree, on this level.
+    pub(super) const fn with_place(self, level: u32, number: u32) -> Self {
+        Self { words: [self.words[0], level, number], ..self }
+    }
+
     /// Its 32 bytes.
     pub(super) fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];

@@ -3,8 +3,8 @@
 use sha2::{Sha256, Sha512};
 
 use super::address::Address;
-use super::params::{Family, Params};
-use crate::many::{Function, Input};
+use super::params::{Family, MAX_N, Params};
+use crate::many::{Function, Input, Pieces};
 use crate::secret::wipe;
 use crate::sha3::Shake256;
 
@@ -63,6 +63,28 @@ impl<'a> Hash<'a> {
             Family::Sha2 => function.many(n, count, &mut || address().compressed(), input, buffer),
             Family::Shake => function.many(n, count, &mut || address().bytes(), input, buffer),
         }
+    }
+
+    /// F of one message in pieces.
+    pub(super) fn short_of(&self, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
+        self.hash_of(&self.short, address, pieces)
+    }
+
+    /// H or T_l of one message in pieces.
+    pub(super) fn long_of(&self, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
+        self.hash_of(&self.long, address, pieces)
+    }
+
+    fn hash_of(&self, function: &Function<'_>, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
+        let (compressed, whole) = (address.compressed(), address.bytes());
+        let head = if self.params.family == Family::Sha2 { &compressed[..] } else { &whole };
+        let mut out = [0; MAX_N];
+        let mut all = |take: &mut dyn FnMut(&[u8])| {
+            take(head);
+            pieces(take);
+        };
+        function.hash(&mut all, &mut out[..self.params.n]);
+        out
     }
 
     /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other.
@@ -141,6 +163,7 @@ fn hmac<D: sha2::Digest, const BLOCK: usize>(
 }
 
 /// MGF1 (RFC 8017, Appendix B.2.1) of R ‖ PK.seed ‖ hash(R ‖ PK.seed ‖ PK.root ‖ M).
+#[inline(never)]
 fn mgf1_of<D: sha2::Digest>(r: &[u8], pk_seed: &[u8], pk_root: &[u8], message: &[&[u8]], out: &mut [u8]) {
     let mut inner = D::new().chain_update(r).chain_update(pk_seed).chain_update(pk_root);
     message.iter().for_each(|piece| inner.update(piece));

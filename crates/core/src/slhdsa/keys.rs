@@ -13,6 +13,7 @@ use super::params::{MAX_N, ParameterSet, Params};
 use crate::RngError;
 use crate::filled::{Holds, filled};
 use crate::secret::{Secret, StackGuard, declassify};
+use crate::streamed::{Read, StreamError};
 
 /// The most bytes of the digest of a message.
 const MAX_DIGEST: usize = 49;
@@ -117,6 +118,37 @@ impl VerifyingKey {
         let key = hash.key_of_fors(digest, place, fors);
         let found = hash.root_of_hypertree(&key[..params.n], place, hypertree);
         if found[..params.n] == *root { Ok(()) } else { Err(InvalidSignature) }
+    }
+
+    /// Verifies a signature of a message. `read` fills its argument with the next bytes of the signature; bytes behind the signature are not read.
+    /// Little of the signature is in memory at a time.
+    ///
+    /// FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify).
+    ///
+    /// # Errors
+    ///
+    /// [`StreamError`].
+    pub fn verify_streamed<'m, E>(
+        &self,
+        message: impl Into<Message<'m>>,
+        mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), StreamError<E>> {
+        self.check(&message.into(), &mut read)
+    }
+
+    fn check<E>(&self, message: &Message<'_>, read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
+        let params = self.set.0;
+        let (seed, root) = self.halves();
+        let hash = Hash::new(params, seed);
+        let mut r = [0; MAX_N];
+        let r = &mut r[..params.n];
+        read(r).map_err(StreamError::Read)?;
+        let mut digest = [0; MAX_DIGEST];
+        message.pieces(|pieces| hash.h_msg(r, root, pieces, digest_of(params, &mut digest)));
+        let (digest, place) = parts(params, &digest);
+        let key = hash.key_of_streamed_fors(digest, place, read).map_err(StreamError::Read)?;
+        let found = hash.root_of_streamed_hypertree(key, place, read).map_err(StreamError::Read)?;
+        if found[..params.n] == *root { Ok(()) } else { Err(StreamError::Invalid) }
     }
 }
 
