@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //!
-//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `slhdsa`: SLH-DSA; `hash`: SHA-3, SHAKE and KMAC
+//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `slhdsa`: SLH-DSA; `lms`: LMS and HSS; `hash`: SHA-3, SHAKE and KMAC
 //! * `hybrid`: X-Wing, X448, Ed448, the hybrid KEMs and the composite signatures
 //! * `c`: the calls of the C interface
 //! * `files`: private keys in PKCS#8
@@ -21,6 +21,7 @@ pub mod files;
 pub mod hash;
 pub mod hybrid;
 pub mod kem;
+pub mod lms;
 #[cfg(feature = "mls")]
 pub mod mls;
 pub mod slhdsa;
@@ -100,7 +101,7 @@ fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().expect("one thread at a time")
 }
 
-/// Walks through SHA-3, ML-KEM, ML-DSA and SLH-DSA, and their calls in C.
+/// Walks through SHA-3, ML-KEM, ML-DSA, SLH-DSA and LMS, and the calls in C.
 pub fn primitives(gate: &mut impl Instrument) {
     use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
     use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
@@ -114,4 +115,5 @@ pub fn primitives(gate: &mut impl Instrument) {
     dsa::all::<MlDsa65>(gate);
     dsa::all::<MlDsa87>(gate);
     slhdsa::all(gate);
+    lms::all(gate);
 }

@@ -4,6 +4,7 @@
 use crate::hunt::{Hunt, Window, power};
 use crate::operations::dsa::CONTEXT;
 use gambeson::Compact;
+use gambeson::lms::{LmotsType, LmsType};
 use gambeson::mldsa::{self, PreHash, SigningKey};
 use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::{Sha3_512, Shake256};
@@ -70,6 +71,25 @@ pub fn slhdsa(hunt: &mut Hunt, set: ParameterSet, [sk_seed, sk_prf, pk_seed]: [&
         };
         if !signature.windows(n).any(|part| part == value) {
             hunt.bytes("the beginning of a chain", &value);
+        }
+    }
+}
+
+/// Adds the secrets of a key of LMS, or of the top tree of HSS: SEED, and beginnings of chains of the first leaf.
+pub fn lms(hunt: &mut Hunt, (lms, _): (LmsType, LmotsType), identifier: &[u8; 16], seed: &[u8]) {
+    hunt.bytes("SEED", seed);
+    for chain in 0..8_u16 {
+        // RFC 8554, Appendix A.
+        let message = [&identifier[..], &[0; 4], &chain.to_be_bytes(), &[0xff], seed].concat();
+        if lms.name().contains("SHAKE") {
+            let mut value = vec![0; seed.len()];
+            Shake256::digest_into(&message, &mut value);
+            hunt.bytes("the beginning of a chain", &value);
+        } else {
+            hunt.bytes(
+                "the beginning of a chain",
+                &PreHash::Sha2_256.digest(&message).as_bytes()[..seed.len()],
+            );
         }
     }
 }

@@ -16,6 +16,8 @@ mod engine;
 mod filled;
 pub mod lms;
 mod many;
+#[cfg(feature = "alloc")]
+mod merkle;
 pub mod mldsa;
 pub mod mlkem;
 #[cfg(feature = "alloc")]
@@ -23,11 +25,15 @@ mod once;
 mod prehash;
 mod rng;
 pub mod secret;
+mod serial;
 mod sha2_lanes;
 pub mod sha3;
 pub mod slhdsa;
+#[cfg(feature = "alloc")]
+pub mod stateful;
 mod streamed;
 mod workspace;
+pub mod xmss;
 
 pub use bytes::Bytes;
 pub use rand_core;

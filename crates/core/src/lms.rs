@@ -1,6 +1,7 @@
 //! LMS and HSS (RFC 8554, RFC 9858, SP 800-208): hash-based signatures of keys that sign a limited number of messages.
 //!
-//! A one-time key that signs twice gives its secrets away. So this module verifies; signing is for a store that promises to use no leaf twice.
+//! A leaf that signs two messages reveals enough for a forger. So a private key signs only through a
+//! [`Signer`](crate::stateful::Signer), whose store promises that no leaf is used twice.
 //!
 //! ```
 //! use gambeson::lms::{LmotsType, LmsType};
@@ -9,13 +10,17 @@
 //! assert_eq!((tree.name(), tree.signature_len(one_time)), ("LMS_SHA256_M32_H10", Some(1452)));
 //! ```
 
-#[cfg(all(feature = "alloc", feature = "hazmat"))]
-pub mod hazmat;
 mod keys;
 mod params;
+#[cfg(feature = "alloc")]
+mod signing;
 mod tree;
 
 pub use keys::{HssVerifyingKey, InvalidSignature, VerifyingKey, VerifyingKeyError};
 pub use params::{LmotsType, LmsType};
+#[cfg(all(feature = "alloc", feature = "hazmat"))]
+pub use signing::hazmat;
+#[cfg(feature = "alloc")]
+pub use signing::{GenerateError, HssSigningKey, SigningKey, SigningKeyError};
 
 pub use crate::streamed::StreamError;

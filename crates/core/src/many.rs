@@ -3,26 +3,21 @@
 use crate::engine::{self, Absorber, Sponges};
 use crate::secret::wipe;
 use crate::sha2_lanes::{
-    Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, SIDE_BY_SIDE, Single, active,
-    behind,
+    Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active, behind,
 };
-use crate::sha3::{INTERLEAVED, LANES, Shake256, State, squeeze};
+use crate::sha3::{LANES, Shake128, State, squeeze};
 
 /// A function, with what all messages begin with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Function<'a> {
     /// SHA-256, its state, and the bytes that led to it: whole blocks.
     Sha256([u32; 8], usize),
     /// SHA-512, likewise.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
+    /// SHAKE128, whose messages are hashed one after the other: no approved set has it.
+    Shake128(&'a [u8]),
 }
-
-/// Calls the function that it is given with each piece of a message.
-pub(crate) type Pieces<'p> = dyn FnMut(&mut dyn FnMut(&[u8])) + 'p;
-
-/// The most bytes of a value.
-const MAX_N: usize = 32;
 
 /// The message behind the head.
 #[derive(Clone, Copy)]
@@ -62,24 +57,6 @@ impl Function<'_> {
         Self::Sha512(behind(INITIAL_512, block), 128)
     }
 
-    /// True if several messages take less time side by side than one after the other.
-    const fn is_side_by_side(&self) -> bool {
-        match self {
-            Self::Shake256(_) => !INTERLEAVED,
-            Self::Sha256(..) | Self::Sha512(..) => SIDE_BY_SIDE,
-        }
-    }
-
-    /// The first bytes of the hash of one message, whose pieces `pieces` gives.
-    #[inline(always)]
-    pub(crate) fn hash(&self, pieces: &mut Pieces<'_>, out: &mut [u8]) {
-        match self {
-            Self::Sha256(state, before) => hash_of_sha_256(state, *before, pieces, out),
-            Self::Sha512(state, before) => hash_of_sha_512(state, *before, pieces, out),
-            Self::Shake256(prefix) => hash_of_shake(prefix, pieces, out),
-        }
-    }
-
     /// The hashes of `count` messages, whose heads are asked for in their order: n bytes each, one after the other, to the start
     /// of `buffer`.
     pub(crate) fn many<const HEAD: usize>(
@@ -90,19 +67,17 @@ impl Function<'_> {
         input: Input<'_>,
         buffer: &mut [u8],
     ) {
-        if !self.is_side_by_side() {
-            for i in 0..count {
-                let head = head();
-                let mut out = [0; MAX_N];
-                self.hash(&mut |take| [&head, input.of(buffer, i)].into_iter().for_each(take), &mut out[..n]);
-                buffer[i * n..][..n].copy_from_slice(&out[..n]);
-            }
-            return;
-        }
         match self {
             Self::Shake256(prefix) => {
                 let mut messages = Messages { prefix, n, head, input, count, next: 0, buffer };
                 engine::run::<_, { 1 + LANES }>(&mut messages);
+            }
+            Self::Shake128(prefix) => {
+                for i in 0..count {
+                    let mut hasher = Shake128::new();
+                    hasher.update(prefix).update(&head()).update(input.of(buffer, i));
+                    hasher.finalize_xof().squeeze(&mut buffer[i * n..][..n]);
+                }
             }
             Self::Sha256(prefix, before) => {
                 for first in (0..count).step_by(LANES_32) {
@@ -157,7 +132,6 @@ impl Function<'_> {
     /// counts the steps. Heads are asked for in the order of the values.
     ///
     /// Variable time in the numbers of steps, which signatures show.
-    #[inline(always)]
     pub(crate) fn chains<const HEAD: usize>(
         self,
         n: usize,
@@ -165,18 +139,6 @@ impl Function<'_> {
         head: &mut dyn FnMut() -> ([u8; HEAD], u32),
         values: &mut [u8],
     ) {
-        if !self.is_side_by_side() {
-            for value in values.chunks_exact_mut(n).take(count) {
-                let (mut head, steps) = head();
-                for _ in 0..steps {
-                    let mut out = [0; MAX_N];
-                    self.hash(&mut |take| [&head, &*value].into_iter().for_each(take), &mut out[..n]);
-                    value.copy_from_slice(&out[..n]);
-                    head[HEAD - 1] += 1;
-                }
-            }
-            return;
-        }
         match self {
             Self::Sha256(prefix, before) => {
                 let len = (before + HEAD + n) as u32;
@@ -186,31 +148,9 @@ impl Function<'_> {
             Self::Shake256(prefix) => {
                 engine::run::<_, { 1 + LANES }>(&mut Chains { prefix, n, head, count, next: 0, values });
             }
-            Self::Sha512(..) => unreachable!("no standard has chains of SHA-512"),
+            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
         }
     }
-}
-
-#[inline(never)]
-fn hash_of_sha_256(state: &[u32; 8], before: usize, pieces: &mut Pieces<'_>, out: &mut [u8]) {
-    let mut hash = Single::<_, 64>::new(*state, before);
-    pieces(&mut |piece| hash.update(piece));
-    hash.finish(out);
-}
-
-#[inline(never)]
-fn hash_of_sha_512(state: &[u64; 8], before: usize, pieces: &mut Pieces<'_>, out: &mut [u8]) {
-    let mut hash = Single::<_, 128>::new(*state, before);
-    pieces(&mut |piece| hash.update(piece));
-    hash.finish(out);
-}
-
-#[inline(never)]
-fn hash_of_shake(prefix: &[u8], pieces: &mut Pieces<'_>, out: &mut [u8]) {
-    let mut hash = Shake256::new();
-    hash.update(prefix);
-    pieces(&mut |piece| _ = hash.update(piece));
-    hash.finalize_xof().squeeze(out);
 }
 
 fn chains_of_sha_256<const HEAD: usize>(

@@ -24,6 +24,7 @@ mod hash;
 mod keys;
 mod message;
 mod params;
+mod serial;
 mod streamed;
 mod trees;
 

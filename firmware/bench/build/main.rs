@@ -41,7 +41,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("lms-sha256-h10-w8", "verify", "hashes::LmsVerify<crate::hashes::LmsH10W8>"),
     ("lms-sha256-h10-w4", "verify", "hashes::LmsVerify<crate::hashes::LmsH10W4>"),
     ("lms-shake-h10-w8", "verify", "hashes::LmsVerify<crate::hashes::LmsShakeH10W8>"),
-    ("slh-dsa-sha2-128s", "verify", "hashes::SlhVerify<0>"),
+    ("slh-dsa-sha2-128s", "verify", "hashes::SlhVerify<crate::hashes::SlhSha2128s>"),
     ("sha-256", "digest", "hashes::Digest256"),
     ("p-256", "keygen", "classical::P256KeyGen"),
     ("p-256", "agree", "classical::P256Agree"),

@@ -77,24 +77,37 @@ impl<T: LmsTypes> Operation for LmsVerify<T> {
     }
 }
 
-/// FIPS 205, Algorithm 24 (slh_verify), of a set by its place in Table 2.
-pub struct SlhVerify<const SET: usize> {
+/// A parameter set of SLH-DSA.
+pub trait SlhSet {
+    /// The set.
+    const SET: ParameterSet;
+}
+
+/// SLH-DSA-SHA2-128s.
+pub struct SlhSha2128s;
+
+impl SlhSet for SlhSha2128s {
+    const SET: ParameterSet = ParameterSet::SHA2_128S;
+}
+
+/// FIPS 205, Algorithm 24 (slh_verify).
+pub struct SlhVerify<S> {
+    set: PhantomData<S>,
     key: Option<slhdsa::VerifyingKey>,
     message: [u8; 32],
     signature: &'static [u8],
     valid: bool,
 }
 
-impl<const SET: usize> Operation for SlhVerify<SET> {
+impl<S: SlhSet> Operation for SlhVerify<S> {
     const KEY: usize = size_of::<slhdsa::VerifyingKey>();
 
     fn new() -> Self {
-        Self { key: None, message: [0; 32], signature: &[], valid: false }
+        Self { set: PhantomData, key: None, message: [0; 32], signature: &[], valid: false }
     }
 
     fn prepare(&mut self, input: &mut Input) {
-        let set = ParameterSet::ALL[SET];
-        self.key = slhdsa::VerifyingKey::from_bytes(set, input.next(set.verifying_key_len())).ok();
+        self.key = slhdsa::VerifyingKey::from_bytes(S::SET, input.next(S::SET.verifying_key_len())).ok();
         input.read(&mut self.message);
         self.signature = input.0;
         self.valid = false;

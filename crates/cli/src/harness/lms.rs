@@ -1,12 +1,13 @@
-//! LMS and HSS: the leaf is an input here, as it is nowhere else.
+//! LMS and HSS, with the leaf as an input.
 
 use super::request::{Fields, Refusal, hex};
 use super::{Answer, Result_, answer};
-use gambeson::lms::{HssVerifyingKey, LmotsType, LmsType, VerifyingKey, hazmat};
+use gambeson::lms::{HssVerifyingKey, LmotsType, LmsType, SigningKey, VerifyingKey, hazmat};
+use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-/// A private key of one tree.
+/// The types, I and SEED of a tree.
 struct Key {
     lms: LmsType,
     ots: LmotsType,
@@ -25,20 +26,28 @@ impl Key {
         Ok(Self { lms, ots, identifier, seed: Zeroizing::new(seed) })
     }
 
+    fn signing_key(&self) -> Result_<SigningKey> {
+        SigningKey::from_seed(self.lms, self.ots, &self.identifier, &self.seed, TreeOptions::new())
+            .map_err(|error| Refusal::bad_key(error.to_string()))
+    }
+
     fn verifying_key(&self) -> Result_<Vec<u8>> {
-        hazmat::verifying_key(self.lms, self.ots, &self.identifier, &self.seed).ok_or_else(|| self.fault())
+        Ok(self.signing_key()?.verifying_key().to_bytes())
     }
 
-    fn sign(&self, leaf: u32, c: Option<&[u8]>, message: &[u8]) -> Result_<Vec<u8>> {
-        hazmat::sign(self.lms, self.ots, (&self.identifier, &self.seed), leaf, c, message)
-            .ok_or_else(|| self.fault())
-    }
-
-    fn fault(&self) -> Refusal {
-        Refusal::bad_key(format!(
-            "{} and {} do not go together, a length is wrong, or there is no such leaf",
-            self.lms, self.ots
-        ))
+    /// The verifying key, and the signature by a leaf that a store in memory reserves.
+    fn sign(&self, leaf: u32, c: Option<&[u8]>, message: &[u8]) -> Result_<[Vec<u8>; 2]> {
+        let mut signer = Signer::new(self.signing_key()?, MemoryStore::new(leaf.into()));
+        let index = signer.reserve_one().map_err(|error| Refusal::bad_request(error.to_string()))?;
+        let signature = match c {
+            None => signer.sign(index, message),
+            Some(c) if c.len() == self.seed.len() => {
+                hazmat::sign_with_randomizer(&mut signer, index, c, message)
+            }
+            Some(c) => return Err(Refusal::bad_length("randomizer", self.seed.len(), c.len())),
+        };
+        let signature = signature.map_err(|error| Refusal::bad_request(error.to_string()))?;
+        Ok([signer.key().verifying_key().to_bytes(), signature])
     }
 }
 
@@ -68,7 +77,8 @@ pub(super) fn keygen(fields: Fields<'_>) -> Answer {
 pub(super) fn sign(fields: Fields<'_>) -> Answer {
     let c = fields.optional("randomizer")?;
     let leaf = leaf(fields.value("q"))?;
-    answer([("signature", hex(&one(fields)?.sign(leaf, c.as_deref(), &fields.bytes("message")?)?))])
+    let [_, signature] = one(fields)?.sign(leaf, c.as_deref(), &fields.bytes("message")?)?;
+    answer([("signature", hex(&signature))])
 }
 
 pub(super) fn verify(fields: Fields<'_>) -> Answer {
@@ -113,19 +123,21 @@ pub(super) fn hss_keygen(fields: Fields<'_>) -> Answer {
     answer([("pk", hex(&[&(keys.len() as u32).to_be_bytes()[..], &top].concat()))])
 }
 
-/// RFC 8554, §6.2.
+/// RFC 8554, §6.2, with a seed for each level.
 pub(super) fn hss_sign(fields: Fields<'_>) -> Answer {
-    let (keys, message) = (levels(fields, true)?, fields.bytes("message")?);
-    let mut signature = (keys.len() as u32 - 1).to_be_bytes().to_vec();
-    for pair in keys.windows(2) {
-        let [(above, leaf), (below, _)] = pair else { continue };
-        let key = below.verifying_key()?;
-        signature.extend(above.sign(*leaf, None, &key)?);
-        signature.extend(key);
+    let keys = levels(fields, true)?;
+    let mut signed = fields.bytes("message")?;
+    let mut c = fields.optional("randomizer")?;
+    let mut signature = Vec::new();
+    // From the lowest level up: each signature stands before the key that it signs.
+    for (level, (key, leaf)) in keys.iter().enumerate().rev() {
+        let [verifying_key, own] = key.sign(*leaf, c.take().as_deref(), &signed)?;
+        let of_key = if level + 1 < keys.len() { &signed[..] } else { &[] };
+        signature = [&own[..], of_key, &signature].concat();
+        signed = verifying_key;
     }
-    let Some((key, leaf)) = keys.last() else { return Err(Refusal::bad_request("no level")) };
-    signature.extend(key.sign(*leaf, fields.optional("randomizer")?.as_deref(), &message)?);
-    answer([("signature", hex(&signature))])
+    let count = (keys.len() as u32 - 1).to_be_bytes();
+    answer([("signature", hex(&[&count[..], &signature].concat()))])
 }
 
 pub(super) fn hss_verify(fields: Fields<'_>) -> Answer {

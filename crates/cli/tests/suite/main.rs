@@ -26,6 +26,7 @@ mod sealing;
 mod serve;
 mod signatures;
 mod slim;
+mod tall;
 mod tls;
 mod tls_bench;
 mod tls_http;

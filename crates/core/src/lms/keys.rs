@@ -1,13 +1,15 @@
 //! RFC 8554, §5 and §6: verifying keys and signatures of LMS and HSS.
 
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::params::{LmotsType, LmsType, MAX_N};
-use super::tree::Tree;
+use super::tree::{Digits, Tree};
 use crate::streamed::{Read, StreamError, Truncated, verify_whole};
 
 /// The most levels of an HSS key (RFC 8554, §6).
-const MAX_LEVELS: u32 = 8;
+pub(super) const MAX_LEVELS: u32 = 8;
 
 /// A verifying key of LMS: u32str(type) ‖ u32str(otstype) ‖ I ‖ T\[1\].
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,7 +130,20 @@ impl VerifyingKey {
         self.ots
     }
 
-    const fn tree(&self) -> Tree<'_> {
+    #[cfg(feature = "alloc")]
+    pub(super) const fn new(lms: LmsType, ots: LmotsType, identifier: [u8; 16], root: [u8; MAX_N]) -> Self {
+        Self { lms, ots, identifier, root }
+    }
+
+    /// The bytes of the key: 48 or 56.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let head = [self.lms.code(), self.ots.code()].map(u32::to_be_bytes);
+        [head.as_flattened(), &self.identifier, &self.root[..self.lms.0.n]].concat()
+    }
+
+    pub(super) const fn tree(&self) -> Tree<'_> {
         Tree { lms: self.lms.0, ots: self.ots.0, identifier: &self.identifier }
     }
 
@@ -183,15 +198,14 @@ impl VerifyingKey {
         if leaf >> self.lms.0.h != 0 || number(read)? != self.ots.code() {
             return Err(StreamError::Invalid);
         }
-        let mut c = [0; MAX_N];
-        read(&mut c[..n]).map_err(StreamError::Read)?;
-        let digits = tree.digits(leaf, &c[..n], message);
-        let key = tree.one_time_key(leaf, &digits, read)?;
+        let (mut digits, mut node) = (Digits::new(tree.ots), [0; MAX_N]);
+        tree.read_digits(leaf, message, &mut digits, read)?;
+        tree.one_time_key(leaf, &digits, &mut node, read)?;
         if number(read)? != self.lms.code() {
             return Err(StreamError::Invalid);
         }
-        let root = tree.root_of(leaf, &key, read).map_err(StreamError::Read)?;
-        if root[..n] == self.root[..n] { Ok(()) } else { Err(StreamError::Invalid) }
+        tree.climb(leaf, &mut node, read)?;
+        if node[..n] == self.root[..n] { Ok(()) } else { Err(StreamError::Invalid) }
     }
 }
 
@@ -229,6 +243,18 @@ impl HssVerifyingKey {
             return Err(VerifyingKeyError::Levels(levels));
         }
         Ok(Self { levels, top: VerifyingKey::from_bytes(reader.0)? })
+    }
+
+    #[cfg(feature = "alloc")]
+    pub(super) const fn new(levels: u32, top: VerifyingKey) -> Self {
+        Self { levels, top }
+    }
+
+    /// The bytes of the key: 52 or 60.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&self.levels.to_be_bytes()[..], &self.top.to_bytes()].concat()
     }
 
     /// The number of trees from the highest to the one that signs messages: 1 to 8.

@@ -2,38 +2,35 @@
 
 use core::fmt;
 
-use crate::many::{Function, Pieces};
+use crate::many::Function;
+use crate::serial::{self, Pieces};
+use crate::sha2_lanes::INITIAL_256;
 
 /// The most bytes of a node.
 pub(super) const MAX_N: usize = 32;
 
 /// A hash function. Its parts are pointers, so that a program with trees of one function does not hold the other.
-#[derive(Debug)]
 pub(super) struct Family {
     /// The function of many messages.
-    pub function: Function<'static>,
-    /// The first bytes of the hash of a message in pieces.
+    pub many: Function<'static>,
+    /// The first bytes of the hash of a message.
     pub hash: fn(&mut Pieces<'_>, &mut [u8]),
-    pub chains: Chains,
+    /// Replaces a value by the hash of a head and itself, as many times as a number says.
+    pub chain: fn(&[u8; 23], u32, &mut [u8]),
 }
 
-/// [`Function::chains`]: bytes of a value, the number of values, the head and the steps of each, and the values.
-type Chains = fn(usize, usize, &mut dyn FnMut() -> ([u8; 23], u32), &mut [u8]);
+pub(super) static SHA_256: Family = Family {
+    many: Function::SHA_256,
+    hash: |pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out),
+    chain: |head, steps, value| serial::chain_of_sha_256(&INITIAL_256, 0, head, steps, value),
+};
 
-macro_rules! family {
-    ($name:ident = $function:expr) => {
-        pub(super) static $name: Family = Family {
-            function: $function,
-            hash: |pieces, out| $function.hash(pieces, out),
-            chains: |n, count, head, values| $function.chains(n, count, head, values),
-        };
-    };
-}
+pub(super) static SHAKE_256: Family = Family {
+    many: Function::Shake256(&[]),
+    hash: |pieces, out| serial::shake_256(&[], pieces, out),
+    chain: |head, steps, value| serial::chain_of_shake_256(&[], head, steps, value),
+};
 
-family!(SHA_256 = Function::SHA_256);
-family!(SHAKE_256 = Function::Shake256(&[]));
-
-#[derive(Debug)]
 pub(super) struct Ots {
     pub name: &'static str,
     pub code: u32,
@@ -53,7 +50,6 @@ impl Ots {
     }
 }
 
-#[derive(Debug)]
 pub(super) struct Lms {
     pub name: &'static str,
     pub code: u32,

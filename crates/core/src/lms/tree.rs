@@ -1,7 +1,11 @@
 //! RFC 8554, §4 and §5: one-time signatures and the tree, many hashes at once.
 
 use super::params::{Lms, MAX_N, Ots};
+#[cfg(feature = "alloc")]
 use crate::many::{Function, Input};
+#[cfg(feature = "alloc")]
+use crate::merkle;
+#[cfg(feature = "alloc")]
 use crate::secret::Secret;
 use crate::sha2_lanes::SIDE_BY_SIDE;
 use crate::streamed::{Read, StreamError};
@@ -10,11 +14,9 @@ use crate::streamed::{Read, StreamError};
 const MAX_P: usize = 265;
 /// The chains of a signature that are verified together.
 const READ_TOGETHER: usize = if SIDE_BY_SIDE { MAX_P } else { 1 };
-/// The chains that are made together: those of one key pair, or of several where it has few.
+/// The chains that are computed together: those of one key pair, or of several with few chains.
+#[cfg(feature = "alloc")]
 const TOGETHER: usize = 272;
-/// The most levels of a tree whose leaves stand in memory together.
-const LEVELS: u32 = 8;
-const MAX_H: usize = 25;
 
 const D_PBLC: u16 = 0x8080;
 const D_MESG: u16 = 0x8181;
@@ -29,14 +31,6 @@ pub(super) struct Tree<'a> {
     pub identifier: &'a [u8; 16],
 }
 
-/// The leaf that signs, and what; its one-time signature without type and C goes to `signature`, and the siblings of its ancestors to `path`.
-pub(super) struct Signed<'s> {
-    pub leaf: u32,
-    pub digits: Digits,
-    pub signature: &'s mut [u8],
-    pub path: &'s mut [u8],
-}
-
 /// Digits of a digest and of its checksum.
 #[derive(Clone, Copy)]
 pub(super) struct Digits {
@@ -47,15 +41,16 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    /// RFC 8554, §4.4 (the checksum).
-    fn new(ots: &Ots, digest: &[u8; MAX_N]) -> Self {
-        let mut digits = Self { bytes: [0; MAX_N + 2], w: ots.w };
-        digits.bytes[..ots.n].copy_from_slice(&digest[..ots.n]);
+    pub(super) const fn new(ots: &Ots) -> Self {
+        Self { bytes: [0; MAX_N + 2], w: ots.w }
+    }
+
+    /// Appends the checksum to a digest: RFC 8554, §4.4.
+    fn close(&mut self, ots: &Ots) {
         let of_digest = ots.n << (3 - ots.w.ilog2());
-        let sum: u32 = (0..of_digest).map(|i| (1 << ots.w) - 1 - digits.at(i)).sum();
+        let sum: u32 = (0..of_digest).map(|i| (1 << ots.w) - 1 - self.at(i)).sum();
         let checksum = (sum << ots.shift) as u16;
-        digits.bytes[ots.n..ots.n + 2].copy_from_slice(&checksum.to_be_bytes());
-        digits
+        self.bytes[ots.n..ots.n + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 
     /// RFC 8554, §3.1.3 (coef).
@@ -68,8 +63,9 @@ impl Digits {
 }
 
 impl Tree<'_> {
+    #[cfg(feature = "alloc")]
     const fn function(&self) -> Function<'static> {
-        self.lms.family.function
+        self.lms.family.many
     }
 
     /// H(I ‖ u32str(number) ‖ u16str(kind) ‖ pieces).
@@ -105,62 +101,69 @@ impl Tree<'_> {
         (1 << self.ots.w) - 1
     }
 
-    /// The digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
-    pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[&[u8]]) -> Digits {
+    /// Computes the digits of a message, whose C is read.
+    #[inline(never)]
+    pub(super) fn read_digits<E>(
+        &self,
+        leaf: u32,
+        message: &[&[u8]],
+        digits: &mut Digits,
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
+        let mut c = [0; MAX_N];
+        let c = &mut c[..self.ots.n];
+        read(c).map_err(StreamError::Read)?;
+        self.digest(leaf, c, message, digits);
+        Ok(())
+    }
+
+    /// The digits of a message with this C.
+    #[cfg(feature = "alloc")]
+    pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[u8]) -> Digits {
+        let mut digits = Digits::new(self.ots);
+        self.digest(leaf, c, &[message], &mut digits);
+        digits
+    }
+
+    /// Computes the digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
+    fn digest(&self, leaf: u32, c: &[u8], message: &[&[u8]], digits: &mut Digits) {
         let head = self.head(leaf, D_MESG);
-        let mut digest = [0; MAX_N];
         let mut all = |take: &mut dyn FnMut(&[u8])| {
             take(&head);
             take(c);
             message.iter().for_each(|piece| take(piece));
         };
-        (self.lms.family.hash)(&mut all, &mut digest[..self.ots.n]);
-        Digits::new(self.ots, &digest)
+        (self.lms.family.hash)(&mut all, &mut digits.bytes[..self.ots.n]);
+        digits.close(self.ots);
     }
 
-    /// The leaves of `nodes`, from the first on: RFC 8554, Appendix A, Algorithm 1 and §5.3.
-    fn leaves(&self, seed: &[u8], first: u32, nodes: &mut [u8], signed: &mut Option<Signed<'_>>) {
+    #[cfg(feature = "alloc")]
+    /// The secrets of all chains of `count` key pairs from `first` on: RFC 8554, Appendix A.
+    fn secrets(&self, seed: &[u8], first: u32, count: usize, values: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
-        let pairs = (TOGETHER / p).max(1);
-        let mut values = Secret::new([0; TOGETHER * MAX_N]);
-        for (leaf, nodes) in (first..).step_by(pairs).zip(nodes.chunks_mut(pairs * n)) {
-            let count = nodes.len() / n;
-            let values = &mut values.expose_mut()[..count * p * n];
-            let chains = || (leaf..).flat_map(|leaf| (0..p as u16).map(move |chain| (leaf, chain)));
-            let mut all = chains();
-            let mut head = || {
-                let (leaf, chain) = all.next().unwrap_or_default();
-                self.head_of_step(leaf, chain, 0xff)
-            };
-            self.function().many(n, count * p, &mut head, Input::Common(seed), values);
-
-            let signing = signed.as_mut().filter(|it| (leaf..leaf + count as u32).contains(&it.leaf));
-            let mut starts = None;
-            if let Some(signed) = signing {
-                let own = &mut values[(signed.leaf - leaf) as usize * p * n..][..p * n];
-                let mut all = 0_u16..;
-                let mut head = || {
-                    let chain = all.next().unwrap_or_default();
-                    (self.head_of_step(signed.leaf, chain, 0), signed.digits.at(chain.into()))
-                };
-                self.function().chains(n, p, &mut head, own);
-                signed.signature.copy_from_slice(own);
-                starts = Some((signed.leaf, signed.digits));
-            }
-            let mut all = chains();
-            let mut head = || {
-                let (leaf, chain) = all.next().unwrap_or_default();
-                let signing = starts.filter(|(signing, _)| *signing == leaf);
-                let start = signing.map_or(0, |(_, digits)| digits.at(chain.into()));
-                (self.head_of_step(leaf, chain, start as u8), self.last_step() - start)
-            };
-            self.function().chains(n, count * p, &mut head, values);
-            self.close(leaf, count, values);
-            nodes.copy_from_slice(&values[..count * n]);
-        }
+        let mut all = chains(first, p);
+        let mut head = || {
+            let (leaf, chain) = all.next().unwrap_or_default();
+            self.head_of_step(leaf, chain, 0xff)
+        };
+        self.function().many(n, count * p, &mut head, Input::Common(seed), values);
     }
 
-    /// The ends of the chains of some key pairs become their leaves.
+    /// The one-time signature of a leaf without its type and C: RFC 8554, Algorithm 3.
+    #[cfg(feature = "alloc")]
+    pub(super) fn sign(&self, seed: &[u8], leaf: u32, digits: &Digits, signature: &mut [u8]) {
+        let Ots { n, p, .. } = *self.ots;
+        self.secrets(seed, leaf, 1, signature);
+        let mut all = 0_u16..;
+        let mut head = || {
+            let chain = all.next().unwrap_or_default();
+            (self.head_of_step(leaf, chain, 0), digits.at(chain.into()))
+        };
+        self.function().chains(n, p, &mut head, signature);
+    }
+
+    #[cfg(feature = "alloc")]
+    /// Replaces the ends of the chains of `count` key pairs by their leaves.
     fn close(&self, first: u32, count: usize, values: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
         let mut leaf = first..;
@@ -171,64 +174,18 @@ impl Tree<'_> {
         self.function().many(n, count, &mut head, Input::InPlace(n), values);
     }
 
-    /// The root: RFC 8554, §5.3; with the leaf that signs, its signature and path.
-    pub(super) fn root(&self, seed: &[u8], mut signed: Option<Signed<'_>>) -> [u8; MAX_N] {
-        let (n, h) = (self.lms.n, self.lms.h);
-        let levels = h.min(LEVELS);
-        let mut nodes = [0; MAX_N << LEVELS];
-        let nodes = &mut nodes[..n << levels];
-        // The left siblings that wait for their right ones, a level each, and behind them the node at hand.
-        let mut waiting = [0; (MAX_H + 1) * MAX_N];
-        for part in 0..1_u32 << (h - levels) {
-            self.leaves(seed, part << levels, nodes, &mut signed);
-            let mut first = (1 << h) + (part << levels);
-            let mut count = 1 << levels;
-            for _ in 0..levels {
-                keep(&mut signed, h, first, &nodes[..count * n], n);
-                count >>= 1;
-                first >>= 1;
-                let mut numbers = first..;
-                let mut head = || self.head(numbers.next().unwrap_or_default(), D_INTR);
-                self.function().many(n, count, &mut head, Input::InPlace(2 * n), nodes);
-            }
-            let mut pair = [0; 2 * MAX_N];
-            pair[..n].copy_from_slice(&nodes[..n]);
-            for level in levels..h {
-                keep(&mut signed, h, first, &pair[..n], n);
-                let place = level as usize * n;
-                if first & 1 == 0 {
-                    waiting[place..place + n].copy_from_slice(&pair[..n]);
-                    break;
-                }
-                pair.copy_within(..n, n);
-                pair[..n].copy_from_slice(&waiting[place..place + n]);
-                first >>= 1;
-                self.function().many(
-                    n,
-                    1,
-                    &mut || self.head(first, D_INTR),
-                    Input::InPlace(2 * n),
-                    &mut pair,
-                );
-            }
-            waiting[MAX_H * MAX_N..].copy_from_slice(&pair[..MAX_N]);
-        }
-        let mut root = [0; MAX_N];
-        root[..n].copy_from_slice(&waiting[MAX_H * MAX_N..][..n]);
-        root
-    }
-
-    /// The hash of a one-time key that a signature leads to: RFC 8554, Algorithm 4b, steps 3 and 4.
+    /// Computes the hash of the one-time key that a signature leads to: RFC 8554, Algorithm 4b, steps 3 and 4.
     #[inline(never)]
     pub(super) fn one_time_key<E>(
         &self,
         leaf: u32,
         digits: &Digits,
+        key: &mut [u8; MAX_N],
         read: &mut Read<'_, E>,
-    ) -> Result<[u8; MAX_N], StreamError<E>> {
+    ) -> Result<(), StreamError<E>> {
         let Ots { n, p, .. } = *self.ots;
         let head = self.head(leaf, D_PBLC);
-        let (mut key, mut result) = ([0; MAX_N], Ok(()));
+        let mut result = Ok(());
         let mut ends = |take: &mut dyn FnMut(&[u8])| {
             take(&head);
             for first in (0..p).step_by(READ_TOGETHER) {
@@ -240,60 +197,126 @@ impl Tree<'_> {
                     return;
                 }
                 let mut all = first as u16..;
-                let mut head = || {
+                let head = || {
                     let chain = all.next().unwrap_or_default();
                     let digit = digits.at(chain.into());
                     (self.head_of_step(leaf, chain, digit as u8), self.last_step() - digit)
                 };
-                (self.lms.family.chains)(n, count, &mut head, values);
+                self.run_chains(count, head, values);
                 take(values);
             }
         };
         (self.lms.family.hash)(&mut ends, &mut key[..n]);
-        result.map(|()| key).map_err(StreamError::Read)
+        result.map_err(StreamError::Read)
     }
 
-    /// The root that a one-time key and its path lead to: RFC 8554, Algorithm 6a, step 4.
+    /// Replaces `count` values by the ends of their chains, each from its head on.
+    #[inline(always)]
+    fn run_chains(
+        &self,
+        count: usize,
+        mut head: impl FnMut() -> ([u8; 23], u32),
+        values: &mut [u8],
+    ) {
+        let (n, family) = (self.lms.n, self.lms.family);
+        if SIDE_BY_SIDE {
+            return family.many.chains(n, count, &mut head, values);
+        }
+        for value in values.chunks_exact_mut(n) {
+            let (head, steps) = head();
+            (family.chain)(&head, steps, value);
+        }
+    }
+
+    /// Replaces the hash of a one-time key by the root that it and its path lead to: RFC 8554, Algorithm 6a, step 4.
     #[inline(never)]
-    pub(super) fn root_of<E>(
+    pub(super) fn climb<E>(
         &self,
         leaf: u32,
-        key: &[u8; MAX_N],
+        node: &mut [u8; MAX_N],
         read: &mut Read<'_, E>,
-    ) -> Result<[u8; MAX_N], E> {
+    ) -> Result<(), StreamError<E>> {
         let n = self.lms.n;
         let mut number = leaf + (1 << self.lms.h);
-        let mut node = self.hash(number, D_LEAF, &[&key[..n]]);
+        *node = self.hash(number, D_LEAF, &[&node[..n]]);
         while number > 1 {
             let mut sibling = [0; MAX_N];
-            read(&mut sibling[..n])?;
+            read(&mut sibling[..n]).map_err(StreamError::Read)?;
             let mut pair = [&node[..n], &sibling[..n]];
             if number & 1 == 1 {
                 pair.reverse();
             }
             number >>= 1;
-            node = self.hash(number, D_INTR, &pair);
+            *node = self.hash(number, D_INTR, &pair);
         }
-        Ok(node)
+        Ok(())
     }
 
-    /// C of a leaf: H(I ‖ q ‖ 0xfffd ‖ 0xff ‖ SEED), as RFC 8554, Appendix A, makes secrets.
-    pub(super) fn randomizer(&self, seed: &[u8], leaf: u32) -> [u8; MAX_N] {
+    /// A value derived from SEED for a leaf: H(I ‖ u32str(q) ‖ u16str(number) ‖ 0xff ‖ SEED), as RFC 8554, Appendix A, derives secrets of
+    /// chains. C has the number 0xfffd (SP 800-208, §6.1).
+    #[cfg(feature = "alloc")]
+    pub(super) fn derive(&self, seed: &[u8], leaf: u32, number: u16) -> [u8; MAX_N] {
         let mut c = [0; MAX_N];
         let n = self.ots.n;
-        let head = self.head_of_step(leaf, 0xfffd, 0xff);
+        let head = self.head_of_step(leaf, number, 0xff);
         self.function().many(n, 1, &mut || head, Input::Common(seed), &mut c);
         c
     }
 }
 
-/// Keeps those of the nodes, of which the first has this number, that are siblings of ancestors of the leaf that signs.
-fn keep(signed: &mut Option<Signed<'_>>, h: u32, first: u32, nodes: &[u8], n: usize) {
-    let Some(Signed { leaf, path, .. }) = signed else { return };
-    let level = h - first.ilog2();
-    let sibling = (*leaf + (1 << h)) >> level ^ 1;
-    if let Some(node) = sibling.checked_sub(first).and_then(|place| nodes.chunks_exact(n).nth(place as usize))
-    {
-        path[level as usize * n..][..n].copy_from_slice(node);
+/// The chains of the key pairs from `first` on: leaf and number.
+#[cfg(feature = "alloc")]
+fn chains(first: u32, p: usize) -> impl Iterator<Item = (u32, u16)> {
+    (first..).flat_map(move |leaf| (0..p as u16).map(move |chain| (leaf, chain)))
+}
+
+/// A tree and the seed of its secrets.
+#[cfg(feature = "alloc")]
+pub(super) struct Seeded<'a> {
+    pub tree: Tree<'a>,
+    pub seed: &'a [u8],
+}
+
+#[cfg(feature = "alloc")]
+impl merkle::Tree for Seeded<'_> {
+    fn node_len(&self) -> usize {
+        self.tree.lms.n
+    }
+
+    fn height(&self) -> u32 {
+        self.tree.lms.h
+    }
+
+    /// RFC 8554, §4.3 and §5.3.
+    fn leaves(&self, first: u32, count: usize, nodes: &mut [u8]) {
+        let Self { tree, seed } = *self;
+        let Ots { n, p, .. } = *tree.ots;
+        let together = (2..).take_while(|pairs| pairs * p <= TOGETHER).last().unwrap_or(1);
+        let mut values = Secret::new([0; TOGETHER * MAX_N]);
+        let values = values.expose_mut();
+        for done in (0..count).step_by(together) {
+            let (leaf, pairs) = (first + done as u32, together.min(count - done));
+            tree.secrets(seed, leaf, pairs, values);
+            let mut all = chains(leaf, p);
+            let mut head = || {
+                let (leaf, chain) = all.next().unwrap_or_default();
+                (tree.head_of_step(leaf, chain, 0), tree.last_step())
+            };
+            tree.function().chains(n, pairs * p, &mut head, values);
+            tree.close(leaf, pairs, values);
+            nodes[done * n..][..pairs * n].copy_from_slice(&values[..pairs * n]);
+        }
+    }
+
+    fn parents(&self, level: u32, first: u32, count: usize, nodes: &mut [u8]) {
+        let mut numbers = (1 << (self.tree.lms.h - level)) + first..;
+        let mut head = || self.tree.head(numbers.next().unwrap_or_default(), D_INTR);
+        self.tree.function().many(
+            self.tree.lms.n,
+            count,
+            &mut head,
+            Input::InPlace(2 * self.tree.lms.n),
+            nodes,
+        );
     }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Single<W, const BLOCK: usize> {
 
 /// A word of SHA-256, whose blocks have 64 bytes, or of SHA-512, whose blocks have 128.
 pub(crate) trait BlockWord<const BLOCK: usize>: Copy {
-    fn compress(state: &mut [Self; 8], block: &[u8; BLOCK]);
+    fn compress(state: &mut [Self; 8], blocks: &[[u8; BLOCK]]);
 
     /// Writes the first bytes of the word.
     fn write(self, out: &mut [u8]);
@@ -23,8 +23,8 @@ macro_rules! words {
     ($($word:ty, $block:literal, $compress:ident;)*) => {$(
         impl BlockWord<$block> for $word {
             #[inline(always)]
-            fn compress(state: &mut [Self; 8], block: &[u8; $block]) {
-                $compress(state, core::slice::from_ref(block));
+            fn compress(state: &mut [Self; 8], blocks: &[[u8; $block]]) {
+                $compress(state, blocks);
             }
 
             #[inline(always)]
@@ -46,7 +46,7 @@ pub(crate) fn behind<W: BlockWord<BLOCK>, const BLOCK: usize>(
     mut state: [W; 8],
     block: &[u8; BLOCK],
 ) -> [W; 8] {
-    W::compress(&mut state, block);
+    W::compress(&mut state, core::slice::from_ref(block));
     state
 }
 
@@ -62,11 +62,18 @@ impl<W: BlockWord<BLOCK>, const BLOCK: usize> Single<W, BLOCK> {
     pub(crate) fn update(&mut self, mut piece: &[u8]) {
         while !piece.is_empty() {
             let place = self.len & (BLOCK - 1);
+            let (blocks, rest) = piece.as_chunks();
+            if place == 0 && !blocks.is_empty() {
+                W::compress(&mut self.state, blocks);
+                self.len += piece.len() - rest.len();
+                piece = rest;
+                continue;
+            }
             let (taken, rest) = piece.split_at(piece.len().min(BLOCK - place));
             self.block[place..place + taken.len()].copy_from_slice(taken);
             self.len += taken.len();
             if place + taken.len() == BLOCK {
-                W::compress(&mut self.state, &self.block);
+                W::compress(&mut self.state, core::slice::from_ref(&self.block));
             }
             piece = rest;
         }
@@ -79,11 +86,11 @@ impl<W: BlockWord<BLOCK>, const BLOCK: usize> Single<W, BLOCK> {
         self.block[place + 1..].fill(0);
         // The length takes an eighth of a block.
         if place + 1 + (BLOCK >> 3) > BLOCK {
-            W::compress(&mut self.state, &self.block);
+            W::compress(&mut self.state, core::slice::from_ref(&self.block));
             self.block.fill(0);
         }
         self.block[BLOCK - 8..].copy_from_slice(&(8 * self.len as u64).to_be_bytes());
-        W::compress(&mut self.state, &self.block);
+        W::compress(&mut self.state, core::slice::from_ref(&self.block));
         for (out, word) in out.chunks_mut(size_of::<W>()).zip(self.state) {
             word.write(out);
         }

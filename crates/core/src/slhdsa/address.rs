@@ -32,9 +32,9 @@ impl Address {
         Self { kind, words, ..self }
     }
 
-    /// The address of a node of the same tree, on this level.
-    pub(super) const fn with_place(self, level: u32, number: u32) -> Self {
-        Self { words: [self.words[0], level, number], ..self }
+    /// The address of a node in the same tree.
+    pub(super) const fn at(self, height: u32, index: u32) -> Self {
+        Self { words: [self.words[0], height, index], ..self }
     }
 
     /// Its 32 bytes.

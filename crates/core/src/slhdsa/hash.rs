@@ -3,15 +3,14 @@
 use sha2::{Sha256, Sha512};
 
 use super::address::Address;
-use super::params::{Family, MAX_N, Params};
-use crate::many::{Function, Input, Pieces};
+use super::params::{Family, Params};
+use crate::many::{Function, Input};
 use crate::secret::wipe;
 use crate::sha3::Shake256;
 
 /// The functions of a key, behind PK.seed.
 pub(super) struct Hash<'a> {
     pub params: &'static Params,
-    pk_seed: &'a [u8],
     /// F and PRF.
     short: Function<'a>,
     /// H and T_l.
@@ -30,7 +29,7 @@ impl<'a> Hash<'a> {
                 (short, if params.n == 16 { short } else { Function::sha_512_behind(&block) })
             }
         };
-        Self { params, pk_seed, short, long }
+        Self { params, short, long }
     }
 
     /// F or PRF of `count` messages, with the address of each, which are asked for in their order: n bytes each, one after the
@@ -63,28 +62,6 @@ impl<'a> Hash<'a> {
             Family::Sha2 => function.many(n, count, &mut || address().compressed(), input, buffer),
             Family::Shake => function.many(n, count, &mut || address().bytes(), input, buffer),
         }
-    }
-
-    /// F of one message in pieces.
-    pub(super) fn short_of(&self, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
-        self.hash_of(&self.short, address, pieces)
-    }
-
-    /// H or T_l of one message in pieces.
-    pub(super) fn long_of(&self, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
-        self.hash_of(&self.long, address, pieces)
-    }
-
-    fn hash_of(&self, function: &Function<'_>, address: Address, pieces: &mut Pieces<'_>) -> [u8; MAX_N] {
-        let (compressed, whole) = (address.compressed(), address.bytes());
-        let head = if self.params.family == Family::Sha2 { &compressed[..] } else { &whole };
-        let mut out = [0; MAX_N];
-        let mut all = |take: &mut dyn FnMut(&[u8])| {
-            take(head);
-            pieces(take);
-        };
-        function.hash(&mut all, &mut out[..self.params.n]);
-        out
     }
 
     /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other.
@@ -128,20 +105,6 @@ impl<'a> Hash<'a> {
             (Family::Sha2, n) => r.copy_from_slice(&hmac::<Sha512, 128>(sk_prf, randomness, message)[..n]),
         }
     }
-
-    /// H_msg: the digest of a message in pieces, to `digest`.
-    pub(super) fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], digest: &mut [u8]) {
-        match (self.params.family, self.params.n) {
-            (Family::Shake, _) => {
-                let mut hasher = Shake256::new();
-                hasher.update(r).update(self.pk_seed).update(pk_root);
-                message.iter().for_each(|piece| _ = hasher.update(piece));
-                hasher.finalize_xof().squeeze(digest);
-            }
-            (Family::Sha2, 16) => mgf1_of::<Sha256>(r, self.pk_seed, pk_root, message, digest),
-            (Family::Sha2, _) => mgf1_of::<Sha512>(r, self.pk_seed, pk_root, message, digest),
-        }
-    }
 }
 
 /// HMAC (FIPS 198-1) of the randomness and a message in pieces; the key is shorter than a block.
@@ -160,21 +123,4 @@ fn hmac<D: sha2::Digest, const BLOCK: usize>(
     let mut inner = padded(0x36).chain_update(randomness);
     message.iter().for_each(|piece| inner.update(piece));
     padded(0x5c).chain_update(inner.finalize()).finalize()
-}
-
-/// MGF1 (RFC 8017, Appendix B.2.1) of R ‖ PK.seed ‖ hash(R ‖ PK.seed ‖ PK.root ‖ M).
-#[inline(never)]
-fn mgf1_of<D: sha2::Digest>(r: &[u8], pk_seed: &[u8], pk_root: &[u8], message: &[&[u8]], out: &mut [u8]) {
-    let mut inner = D::new().chain_update(r).chain_update(pk_seed).chain_update(pk_root);
-    message.iter().for_each(|piece| inner.update(piece));
-    let inner = inner.finalize();
-    for (counter, out) in (0_u32..).zip(out.chunks_mut(<D as sha2::Digest>::output_size())) {
-        let block = D::new()
-            .chain_update(r)
-            .chain_update(pk_seed)
-            .chain_update(&inner)
-            .chain_update(counter.to_be_bytes())
-            .finalize();
-        out.copy_from_slice(&block[..out.len()]);
-    }
 }

@@ -13,10 +13,9 @@ use super::params::{MAX_N, ParameterSet, Params};
 use crate::RngError;
 use crate::filled::{Holds, filled};
 use crate::secret::{Secret, StackGuard, declassify};
-use crate::streamed::{Read, StreamError};
 
 /// The most bytes of the digest of a message.
-const MAX_DIGEST: usize = 49;
+pub(super) const MAX_DIGEST: usize = 49;
 
 /// A verifying key: PK.seed ‖ PK.root.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +87,7 @@ impl VerifyingKey {
         &self.bytes[..self.set.verifying_key_len()]
     }
 
-    fn halves(&self) -> (&[u8], &[u8]) {
+    pub(super) fn halves(&self) -> (&[u8], &[u8]) {
         self.as_bytes().split_at(self.set.0.n)
     }
 
@@ -113,52 +112,21 @@ impl VerifyingKey {
         let (r, rest) = signature.split_at(params.n);
         let (fors, hypertree) = rest.split_at(params.fors_len());
         let mut digest = [0; MAX_DIGEST];
-        message.into().pieces(|pieces| hash.h_msg(r, root, pieces, digest_of(params, &mut digest)));
+        message.into().pieces(|pieces| (params.functions.message)([r, seed, root], pieces, digest_of(params, &mut digest)));
         let (digest, place) = parts(params, &digest);
         let key = hash.key_of_fors(digest, place, fors);
         let found = hash.root_of_hypertree(&key[..params.n], place, hypertree);
         if found[..params.n] == *root { Ok(()) } else { Err(InvalidSignature) }
     }
-
-    /// Verifies a signature of a message. `read` fills its argument with the next bytes of the signature; bytes behind the signature are not read.
-    /// Little of the signature is in memory at a time.
-    ///
-    /// FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify).
-    ///
-    /// # Errors
-    ///
-    /// [`StreamError`].
-    pub fn verify_streamed<'m, E>(
-        &self,
-        message: impl Into<Message<'m>>,
-        mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
-    ) -> Result<(), StreamError<E>> {
-        self.check(&message.into(), &mut read)
-    }
-
-    fn check<E>(&self, message: &Message<'_>, read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
-        let params = self.set.0;
-        let (seed, root) = self.halves();
-        let hash = Hash::new(params, seed);
-        let mut r = [0; MAX_N];
-        let r = &mut r[..params.n];
-        read(r).map_err(StreamError::Read)?;
-        let mut digest = [0; MAX_DIGEST];
-        message.pieces(|pieces| hash.h_msg(r, root, pieces, digest_of(params, &mut digest)));
-        let (digest, place) = parts(params, &digest);
-        let key = hash.key_of_streamed_fors(digest, place, read).map_err(StreamError::Read)?;
-        let found = hash.root_of_streamed_hypertree(key, place, read).map_err(StreamError::Read)?;
-        if found[..params.n] == *root { Ok(()) } else { Err(StreamError::Invalid) }
-    }
 }
 
-fn digest_of<'d>(params: &Params, digest: &'d mut [u8; MAX_DIGEST]) -> &'d mut [u8] {
+pub(super) fn digest_of<'d>(params: &Params, digest: &'d mut [u8; MAX_DIGEST]) -> &'d mut [u8] {
     let [md, tree, leaf] = params.digest_parts();
     &mut digest[..md + tree + leaf]
 }
 
 /// The digest of FORS; the tree and the leaf: FIPS 205, Algorithm 19 (slh_sign_internal), lines 6 to 10.
-fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
+pub(super) fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
     let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
@@ -436,7 +404,7 @@ impl SigningKey {
             hash.prf_msg(sk_prf, randomness, pieces, r);
             // public: part of the signature
             declassify(r);
-            hash.h_msg(r, pk_root, pieces, digest_of(params, &mut digest));
+            (params.functions.message)([r, pk_seed, pk_root], pieces, digest_of(params, &mut digest));
         });
         let (digest, place) = parts(params, &digest);
         let key = hash.sign_with_fors(sk_seed, digest, place, fors);

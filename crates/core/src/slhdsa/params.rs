@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::serial::Functions;
+
 /// The most bytes that n is.
 pub(super) const MAX_N: usize = 32;
 
@@ -17,6 +19,7 @@ pub(super) enum Family {
 pub(super) struct Params {
     pub name: &'static str,
     pub family: Family,
+    pub functions: &'static Functions,
     /// Bytes of a node.
     pub n: usize,
     /// The height of the hypertree, and its layers.
@@ -82,7 +85,10 @@ macro_rules! sets {
                 #[doc = concat!($text, ": security category ", $category, ", signatures of ", $bytes, " bytes.")]
                 pub const $name: Self = {
                     const PARAMS: Params =
-                        Params { name: $text, family: Family::$family, n: $n, h: $h, d: $d, a: $a, k: $k };
+                        Params {
+                            name: $text, family: Family::$family, functions: Functions::of(Family::$family, $n),
+                            n: $n, h: $h, d: $d, a: $a, k: $k,
+                        };
                     assert!(PARAMS.signature_len() == $bytes && PARAMS.tree_height() * $d == $h);
                     Self(&PARAMS)
                 };

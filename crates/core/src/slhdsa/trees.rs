@@ -16,7 +16,7 @@ const MAX_CHAINS: usize = 2 * MAX_N + 3;
 const TOGETHER: usize = 8;
 
 /// Digits of four bits of a message, then of their checksum: FIPS 205, Algorithm 7 (wots_sign), lines 1 to 7.
-pub(super) fn digits(message: &[u8]) -> [u8; MAX_CHAINS] {
+fn digits(message: &[u8]) -> [u8; MAX_CHAINS] {
     let mut digits = [0; MAX_CHAINS];
     let (of_message, rest) = digits.split_at_mut(2 * message.len());
     for (digits, byte) in of_message.as_chunks_mut().0.iter_mut().zip(message) {
@@ -252,7 +252,7 @@ impl Hash<'_> {
     }
 
     /// The index of each FORS tree: FIPS 205, Algorithm 4 (base_2b).
-    pub(super) fn indices<'d>(&self, digest: &'d [u8]) -> impl Iterator<Item = u32> + use<'d> {
+    fn indices<'d>(&self, digest: &'d [u8]) -> impl Iterator<Item = u32> + use<'d> {
         let a = self.params.a;
         (0..self.params.k).map(move |tree| {
             let bits = tree * a..(tree + 1) * a;

@@ -2,10 +2,13 @@
 //!
 //! `SIGNATURES` is of the vectors of post-quantum-cryptography/KAT (f238e34, MIT), one of each type of one-time signature.
 
-use gambeson::lms::hazmat::{sign, verifying_key};
+use gambeson::lms::hazmat::{one_time_signature, sign_with_randomizer};
 use gambeson::lms::{
-    HssVerifyingKey, InvalidSignature, LmotsType, LmsType, StreamError, VerifyingKey, VerifyingKeyError,
+    HssSigningKey, HssVerifyingKey, InvalidSignature, LmotsType, LmsType, SigningKey, SigningKeyError,
+    StreamError, VerifyingKey, VerifyingKeyError,
 };
+use gambeson::stateful::hazmat::MemoryStore;
+use gambeson::stateful::{ForeignIndex, Reserve, ReserveError, Signer, StoreId, TreeOptions};
 use sha2::{Digest, Sha256};
 
 use crate::streamed::{EndsAt, Flash};
@@ -43,9 +46,14 @@ fn keys_and_signatures_are_the_published_ones_and_verify() {
     assert_eq!(SIGNATURES.len(), 17);
     for (lms, ots, i, seed, q, message, key, digest) in SIGNATURES.iter().copied() {
         let (i, seed): ([u8; 16], _) = (bytes(i).try_into().unwrap(), bytes(seed));
-        assert_eq!(verifying_key(lms, ots, &i, &seed), Some(bytes(key)), "{lms} {ots}");
+        let private = SigningKey::from_seed(lms, ots, &i, &seed, TreeOptions::new()).unwrap();
+        assert_eq!(private.verifying_key().to_bytes(), bytes(key), "{lms} {ots}");
         let message = bytes(message);
-        let signature = sign(lms, ots, (&i, &seed), q, None, &message).unwrap();
+        let mut signer = Signer::new(private, MemoryStore::new(q.into()));
+        let index = signer.reserve_one().unwrap();
+        let signature = signer.sign(index, &message).unwrap();
+        let one_time = one_time_signature(lms, ots, (&i, &seed), q, &message).unwrap();
+        assert_eq!(signature[4..4 + one_time.len()], one_time);
         assert_eq!(Sha256::digest(&signature).as_slice(), bytes(digest), "{lms} {ots}");
         assert_eq!(Some(signature.len()), lms.signature_len(ots));
         let key = VerifyingKey::from_bytes(&bytes(key)).unwrap();
@@ -66,6 +74,22 @@ fn keys_and_signatures_are_the_published_ones_and_verify() {
     }
 }
 
+/// The verifying key, and the signature of a message by a leaf.
+fn signed(
+    lms: LmsType,
+    ots: LmotsType,
+    identifier: &[u8; 16],
+    seed: &[u8],
+    leaf: u32,
+    message: &[u8],
+) -> (VerifyingKey, Vec<u8>) {
+    let private = SigningKey::from_seed(lms, ots, identifier, seed, TreeOptions::new()).unwrap();
+    let key = *private.verifying_key();
+    let mut signer = Signer::new(private, MemoryStore::new(leaf.into()));
+    let index = signer.reserve_one().unwrap();
+    (key, signer.sign(index, message).unwrap())
+}
+
 /// The result for a signature behind a callback, and the bytes that were read.
 fn streamed(key: &VerifyingKey, message: &[u8], bytes: &[u8]) -> (Result<(), StreamError<EndsAt>>, usize) {
     let mut flash = Flash::new(bytes);
@@ -77,9 +101,8 @@ fn streamed(key: &VerifyingKey, message: &[u8], bytes: &[u8]) -> (Result<(), Str
 #[test]
 fn a_streamed_signature_is_verified_to_its_last_byte_and_no_further() {
     for (lms, ots, i, seed, q, message, key, _) in SIGNATURES.iter().copied() {
-        let (i, seed): ([u8; 16], _) = (bytes(i).try_into().unwrap(), bytes(seed));
-        let message = bytes(message);
-        let signature = sign(lms, ots, (&i, &seed), q, None, &message).unwrap();
+        let (message, seed) = (bytes(message), bytes(seed));
+        let signature = signed(lms, ots, &bytes(i).try_into().unwrap(), &seed, q, &message).1;
         let key = VerifyingKey::of_types(lms, ots, &bytes(key)).unwrap();
         let end = signature.len();
         let verified = streamed(&key, &message, &[&signature[..], b"behind it"].concat());
@@ -97,9 +120,7 @@ fn a_streamed_signature_is_verified_to_its_last_byte_and_no_further() {
 #[test]
 fn a_streamed_signature_that_is_truncated_anywhere_gives_the_error_of_the_callback() {
     let (lms, ots) = (LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W8);
-    let (i, seed) = ([7; 16], [8; 24]);
-    let key = VerifyingKey::from_bytes(&verifying_key(lms, ots, &i, &seed).unwrap()).unwrap();
-    let signature = sign(lms, ots, (&i, &seed), 21, None, b"message").unwrap();
+    let (key, signature) = signed(lms, ots, &[7; 16], &[8; 24], 21, b"message");
     assert_eq!(signature.len(), 780);
     for end in 0..signature.len() {
         let result = streamed(&key, b"message", &signature[..end]).0;
@@ -107,22 +128,115 @@ fn a_streamed_signature_that_is_truncated_anywhere_gives_the_error_of_the_callba
     }
 }
 
+const H5_W8: (LmsType, LmotsType) = (LmsType::SHA256_M32_H5, LmotsType::SHA256_N32_W8);
+
+fn key(seed: &[u8; 32]) -> SigningKey {
+    SigningKey::from_seed(H5_W8.0, H5_W8.1, &[0; 16], seed, TreeOptions::new()).expect("types and length fit")
+}
+
 #[test]
-fn a_leaf_that_is_not_there_and_types_that_do_not_go_together_give_nothing() {
-    let (lms, ots) = (LmsType::SHA256_M32_H5, LmotsType::SHA256_N32_W8);
-    let key = (&[0; 16], &[0; 32][..]);
-    assert!(sign(lms, ots, key, 31, None, b"").is_some());
-    assert_eq!(sign(lms, ots, key, 32, None, b""), None);
-    assert_eq!(sign(lms, ots, key, 0, Some(&[0; 31]), b""), None);
-    assert_eq!(sign(lms, LmotsType::SHA256_N24_W8, key, 0, None, b""), None);
-    assert_eq!(verifying_key(lms, LmotsType::SHAKE_N32_W8, key.0, key.1), None);
-    assert_eq!(verifying_key(lms, ots, key.0, &[0; 24]), None);
+fn types_and_seeds_that_do_not_fit_are_refused() {
+    let (lms, ots) = H5_W8;
+    let error = |lms, ots, seed: &[u8]| {
+        SigningKey::from_seed(lms, ots, &[0; 16], seed, TreeOptions::new()).map(|_| ()).unwrap_err()
+    };
+    let (short, shake) = (LmotsType::SHA256_N24_W8, LmotsType::SHAKE_N32_W8);
+    assert_eq!(error(lms, short, &[0; 32]), SigningKeyError::Types(lms, short));
+    assert_eq!(error(lms, shake, &[0; 32]), SigningKeyError::Types(lms, shake));
+    assert_eq!(error(lms, ots, &[0; 24]), SigningKeyError::SeedLength { expected: 32, actual: 24 });
+    let levels = |levels: &[(LmsType, LmotsType)]| {
+        HssSigningKey::from_seed(levels, &[0; 16], &[0; 32], TreeOptions::new()).map(|_| ()).unwrap_err()
+    };
+    assert_eq!(levels(&[]), SigningKeyError::LevelCount(0));
+    assert_eq!(levels(&[H5_W8; 9]), SigningKeyError::LevelCount(9));
+    assert_eq!(levels(&[H5_W8, (lms, shake)]), SigningKeyError::Types(lms, shake));
+    assert_eq!(levels(&[H5_W8, (LmsType::SHAKE_M32_H5, shake)]), SigningKeyError::Levels);
+}
+
+/// A store that returns the ranges of a list.
+struct Listed(Vec<core::ops::Range<u64>>);
+
+impl Reserve for Listed {
+    type Error = &'static str;
+
+    fn id(&self) -> StoreId {
+        StoreId([7; 16])
+    }
+
+    fn reserve(&mut self, _: u64) -> Result<core::ops::Range<u64>, &'static str> {
+        if self.0.is_empty() { Err("no space on the device") } else { Ok(self.0.remove(0)) }
+    }
+}
+
+#[test]
+fn ranges_that_a_store_may_not_return_are_refused() {
+    let reversed = core::ops::Range { start: 3, end: 2 };
+    let mut signer = Signer::new(key(&[1; 32]), Listed(vec![0..2, 1..2, 5..7, reversed, 6..8, 31..33]));
+    let invalid =
+        |from, to, expected_from| Some(ReserveError::InvalidRange { returned: (from, to), expected_from });
+    let indices: Vec<u64> = signer.reserve(2).unwrap().map(|index| index.index()).collect();
+    assert_eq!(indices, [0, 1]);
+    // An index again, two for one, and an end before the start.
+    assert_eq!(signer.reserve(1).err(), invalid(1, 2, 2));
+    assert_eq!(signer.reserve(1).err(), invalid(5, 7, 2));
+    assert_eq!(signer.reserve(1).err(), invalid(3, 2, 2));
+    // Skipped indices are lost.
+    let indices: Vec<u64> = signer.reserve(2).unwrap().map(|index| index.index()).collect();
+    assert_eq!(indices, [6, 7]);
+    assert_eq!(signer.reserve(25).err(), Some(ReserveError::Exhausted { capacity: 32 }));
+    assert_eq!(signer.reserve(2).err(), Some(ReserveError::Exhausted { capacity: 32 }));
+    let mut empty = Signer::new(key(&[1; 32]), Listed(Vec::new()));
+    assert_eq!(empty.reserve(1).err(), Some(ReserveError::Store("no space on the device")));
+}
+
+#[test]
+fn an_index_of_another_store_does_not_sign() {
+    let (mut one, mut other) =
+        (Signer::new(key(&[1; 32]), MemoryStore::new(0)), Signer::new(key(&[2; 32]), MemoryStore::new(0)));
+    let index = one.reserve_one().unwrap();
+    assert_eq!(other.sign(index, b"message"), Err(ForeignIndex));
+    let index = other.reserve_one().unwrap();
+    assert!(other.sign(index, b"message").is_ok());
+}
+
+#[test]
+fn a_key_of_three_levels_signs_across_its_trees_with_every_cache() {
+    let types = [H5_W8, (LmsType::SHA256_M32_H5, LmotsType::SHA256_N32_W4), H5_W8];
+    for cache_bytes in [0, 1 << 20] {
+        let options = TreeOptions::new().cache_bytes(cache_bytes);
+        let private = HssSigningKey::from_seed(&types, &[3; 16], &[4; 32], options).unwrap();
+        let verifying = *private.verifying_key();
+        assert_eq!(HssVerifyingKey::from_bytes(&verifying.to_bytes()), Ok(verifying));
+        let mut signer = Signer::new(private, MemoryStore::new(30));
+        // The second tree of the last level begins at 32, and that of the middle one at 1,024.
+        let mut signatures = Vec::new();
+        for count in [1, 1, 1, 991, 1] {
+            let index = signer.reserve(count).unwrap().last().unwrap();
+            let signature = signer.sign(index, b"message").unwrap();
+            assert_eq!(verifying.verify(b"message", &signature), Ok(()), "{count}");
+            signatures.push(signature);
+        }
+        // The signature of the top tree over the middle key is one and the same until the middle tree changes.
+        let top = 4..4 + types[0].0.signature_len(types[0].1).unwrap();
+        assert_eq!(signatures[0][top.clone()], signatures[3][top.clone()]);
+        assert_ne!(signatures[3][top.clone()], signatures[4][top]);
+        let rest = 32_768 - 1_025;
+        assert_eq!(signer.reserve(rest + 1).err(), Some(ReserveError::Exhausted { capacity: 32_768 }));
+        let last = signer.reserve(rest).unwrap().last().unwrap();
+        assert_eq!(verifying.verify(b"", &signer.sign(last, b"").unwrap()), Ok(()));
+    }
 }
 
 #[test]
 fn faults_of_keys_are_told() {
-    let mut key =
-        verifying_key(LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W8, &[0; 16], &[0; 24]).unwrap();
+    let private = SigningKey::from_seed(
+        LmsType::SHA256_M24_H5,
+        LmotsType::SHA256_N24_W8,
+        &[0; 16],
+        &[0; 24],
+        TreeOptions::new(),
+    );
+    let mut key = private.unwrap().verifying_key().to_bytes();
     let error = |key: &[u8]| VerifyingKey::from_bytes(key).unwrap_err();
     assert_eq!(error(&key[..47]), VerifyingKeyError::Length { expected: 48, actual: 47 });
     assert_eq!(error(&key[..7]), VerifyingKeyError::Length { expected: 24, actual: 7 });
@@ -195,8 +309,12 @@ fn the_signature_of_two_levels_of_the_rfc_is_made_and_verified() {
     );
     let i: [u8; 16] = top.0.try_into().unwrap();
     let (lms, ots) = (LmsType::SHA256_M32_H10, LmotsType::SHA256_N32_W4);
-    assert_eq!(verifying_key(lms, ots, &i, &top.1).unwrap(), key[4..]);
+    let private = SigningKey::from_seed(lms, ots, &i, &top.1, TreeOptions::new()).unwrap();
+    assert_eq!(private.verifying_key().to_bytes(), key[4..]);
     let c = &signature[12..44];
     let of_key = &signature[4 + first..][..56];
-    assert_eq!(sign(lms, ots, (&i, &top.1), 3, Some(c), of_key).unwrap(), signature[4..4 + first]);
+    let mut signer = Signer::new(private, MemoryStore::new(3));
+    let index = signer.reserve_one().unwrap();
+    let made = sign_with_randomizer(&mut signer, index, c, of_key).unwrap();
+    assert_eq!(made, signature[4..4 + first]);
 }

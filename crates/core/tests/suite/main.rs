@@ -10,3 +10,5 @@ mod sha3;
 mod slhdsa;
 #[cfg(feature = "alloc")]
 mod streamed;
+#[cfg(all(feature = "alloc", feature = "hazmat"))]
+mod xmss;
