@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn an_image_that_lms_signed_is_accepted_and_a_changed_one_is_not() {
-        use lms::hazmat::{sign, verifying_key};
+        use gambeson::stateful::hazmat::MemoryStore;
+        use gambeson::stateful::{Signer, TreeOptions};
         use lms::{LmotsType, LmsType};
         for (tree, one_time) in [
             (LmsType::SHA256_M32_H5, LmotsType::SHA256_N32_W4),
@@ -251,12 +252,15 @@ mod tests {
             (LmsType::SHA256_M32_H10, LmotsType::SHA256_N32_W4),
             (LmsType::SHA256_M32_H10, LmotsType::SHA256_N32_W8),
         ] {
-            let secret = (&[1; 16], &[2; 32][..]);
-            let key = verifying_key(tree, one_time, secret.0, secret.1).unwrap();
-            let key = lms::VerifyingKey::of_types(tree, one_time, &key).unwrap();
+            let secret =
+                lms::SigningKey::from_seed(tree, one_time, &[1; 16], &[2; 32], TreeOptions::new()).unwrap();
+            let key =
+                lms::VerifyingKey::of_types(tree, one_time, &secret.verifying_key().to_bytes()).unwrap();
+            let mut signer = Signer::new(secret, MemoryStore::new(9));
             let mut image = [&header(5, PROGRAM.len() as u32)[..], PROGRAM].concat();
             let at = image.len();
-            image.extend(sign(tree, one_time, secret, 9, None, &image).unwrap());
+            let index = signer.reserve_one().unwrap();
+            image.extend(signer.sign(index, &image).unwrap());
             let key = PublicKey::Lms(&key);
             assert_eq!(Update::verified(&image, key, 4), Ok(Update { version: 5, program: PROGRAM }));
             let refusal = Refusal::NotNewer { offered: 5, installed: 5 };

@@ -1,8 +1,9 @@
 //! The signatures in `bench/signatures`, from their seeds. With the environment variable `GAMBESON_BLESS` set, this test writes them.
 
-use gambeson::lms::hazmat::{sign, verifying_key};
-use gambeson::lms::{LmotsType, LmsType};
+use gambeson::lms::{self, LmotsType, LmsType};
 use gambeson::slhdsa::{ParameterSet, SigningKey};
+use gambeson::stateful::hazmat::MemoryStore;
+use gambeson::stateful::{Signer, TreeOptions};
 use std::fs;
 use std::path::Path;
 
@@ -10,11 +11,12 @@ const MESSAGES: [[u8; 32]; 2] = [[0x11; 32], [0xee; 32]];
 
 /// Key, message and signature, twice, by two leaves.
 fn of_lms(lms: LmsType, ots: LmotsType) -> Vec<u8> {
-    let (identifier, seed) = ([1; 16], [2; 32]);
-    let key = verifying_key(lms, ots, &identifier, &seed).unwrap();
-    let signed = |(message, leaf): (&[u8; 32], u32)| {
-        let signature = sign(lms, ots, (&identifier, &seed), leaf, None, message).unwrap();
-        [&key[..], message, &signature].concat()
+    let signed = |(message, leaf): (&[u8; 32], u64)| {
+        let secret = lms::SigningKey::from_seed(lms, ots, &[1; 16], &[2; 32], TreeOptions::new()).unwrap();
+        let key = secret.verifying_key().to_bytes();
+        let mut signer = Signer::new(secret, MemoryStore::new(leaf));
+        let index = signer.reserve_one().unwrap();
+        [&key[..], message, &signer.sign(index, message).unwrap()].concat()
     };
     MESSAGES.iter().zip([3, 1020]).flat_map(signed).collect()
 }
