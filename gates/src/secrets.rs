@@ -94,6 +94,19 @@ pub fn lms(hunt: &mut Hunt, (lms, _): (LmsType, LmotsType), identifier: &[u8; 16
     }
 }
 
+/// Adds the secrets of a key of XMSS with SHA-256 and n = 24: its seeds, and beginnings of chains of the first leaf of the lowest layer.
+pub fn xmss(hunt: &mut Hunt, secret: &[u8], sk_prf: &[u8], seed: &[u8]) {
+    hunt.bytes("S_XMSS", secret);
+    hunt.bytes("SK_PRF", sk_prf);
+    for chain in 0..8_u8 {
+        // PRF_keygen: SP 800-208, section 6.2.
+        let mut address = [0; 32];
+        address[23] = chain;
+        let message = [&[0, 0, 0, 4][..], secret, seed, &address].concat();
+        hunt.bytes("the beginning of a chain", &PreHash::Sha2_256.digest(&message).as_bytes()[..24]);
+    }
+}
+
 /// Adds the secrets of a key, and of signatures of a message: with the empty context, with [`CONTEXT`], and pre-hashed.
 pub fn dsa<P: mldsa::PreparedSet>(hunt: &mut Hunt, seed: &[u8; 32], rnd: &[u8; 32], message: &[u8]) {
     // FIPS 204, section 4.

@@ -36,13 +36,7 @@ pub(crate) fn shake_256(prefix: &[u8], pieces: &mut Pieces<'_>, out: &mut [u8]) 
 ///
 /// Variable time in the number of steps, which signatures show.
 #[inline(always)] // into a function that is behind a pointer: no frame of its own
-pub(crate) fn chain_of_sha_256(
-    state: &[u32; 8],
-    before: usize,
-    head: &[u8],
-    steps: u32,
-    value: &mut [u8],
-) {
+pub(crate) fn chain_of_sha_256(state: &[u32; 8], before: usize, head: &[u8], steps: u32, value: &mut [u8]) {
     let mut block = [0; 64];
     let len = head.len() + value.len();
     block[..head.len()].copy_from_slice(head);

@@ -20,6 +20,7 @@
 //! Each with SHA-2 and with SHAKE (FIPS 205, Table 2).
 
 mod address;
+mod fors;
 mod hash;
 mod keys;
 mod message;
@@ -27,6 +28,8 @@ mod params;
 mod serial;
 mod streamed;
 mod trees;
+mod verify;
+mod wots;
 
 pub use crate::prehash::{
     ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,

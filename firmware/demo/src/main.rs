@@ -64,7 +64,9 @@ fn accepts_lms() -> bool {
     };
     let key = PublicKey::Lms(&key);
     let accepted = match Update::verified(LMS_NEW, key, INSTALLED) {
-        Ok(Update { version: 9, program: b"version 9 of a program" }) => say("accepted version 9 by LMS", true),
+        Ok(Update { version: 9, program: b"version 9 of a program" }) => {
+            say("accepted version 9 by LMS", true)
+        }
         _ => say("version 9 should be accepted", false),
     };
     let mut image = [0; 4096];

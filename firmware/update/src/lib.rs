@@ -201,7 +201,10 @@ mod tests {
     #[test]
     fn a_newer_image_is_accepted_and_an_older_or_equal_one_is_not() {
         let (image, key) = signed(5);
-        assert_eq!(Update::verified(&image, PublicKey::MlDsa65(&key), 4), Ok(Update { version: 5, program: PROGRAM }));
+        assert_eq!(
+            Update::verified(&image, PublicKey::MlDsa65(&key), 4),
+            Ok(Update { version: 5, program: PROGRAM })
+        );
         for installed in [5, 6, u32::MAX] {
             let refusal = Refusal::NotNewer { offered: 5, installed };
             assert_eq!(Update::verified(&image, PublicKey::MlDsa65(&key), installed), Err(refusal));
@@ -213,7 +216,11 @@ mod tests {
         let (mut image, key) = signed(5);
         for bit in (0..8 * image.len()).step_by(97).chain([0, 8 * image.len() - 1]) {
             image[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Update::verified(&image, PublicKey::MlDsa65(&key), 4), Err(Refusal::Signature), "bit {bit}");
+            assert_eq!(
+                Update::verified(&image, PublicKey::MlDsa65(&key), 4),
+                Err(Refusal::Signature),
+                "bit {bit}"
+            );
             image[bit / 8] ^= 1 << (bit % 8);
         }
     }
@@ -222,7 +229,10 @@ mod tests {
     fn no_length_is_accepted_but_the_right_one() {
         let (image, key) = signed(5);
         for length in [0, 1, SIGNATURE - 1, SIGNATURE, SIGNATURE + HEADER, image.len() - 1] {
-            assert!(Update::verified(&image[..length], PublicKey::MlDsa65(&key), 4).is_err(), "{length} bytes");
+            assert!(
+                Update::verified(&image[..length], PublicKey::MlDsa65(&key), 4).is_err(),
+                "{length} bytes"
+            );
         }
         let mut buffer = vec![0; image.len() + 1];
         assert_eq!(sign(&SigningKey::from_seed(&[7; 32]), 1, PROGRAM, &mut buffer), Err(ImageLength));
@@ -237,7 +247,11 @@ mod tests {
             let message = message(&image[..at]).unwrap();
             let signature = SigningKey::<Set>::from_seed(&[7; 32]).sign_deterministic(message);
             image[at..].copy_from_slice(&signature);
-            assert_eq!(Update::verified(&image, PublicKey::MlDsa65(&key), 4), Err(Refusal::Truncated), "{length} bytes");
+            assert_eq!(
+                Update::verified(&image, PublicKey::MlDsa65(&key), 4),
+                Err(Refusal::Truncated),
+                "{length} bytes"
+            );
         }
     }
 

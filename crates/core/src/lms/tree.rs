@@ -212,12 +212,7 @@ impl Tree<'_> {
 
     /// Replaces `count` values by the ends of their chains, each from its head on.
     #[inline(always)]
-    fn run_chains(
-        &self,
-        count: usize,
-        mut head: impl FnMut() -> ([u8; 23], u32),
-        values: &mut [u8],
-    ) {
+    fn run_chains(&self, count: usize, mut head: impl FnMut() -> ([u8; 23], u32), values: &mut [u8]) {
         let (n, family) = (self.lms.n, self.lms.family);
         if SIDE_BY_SIDE {
             return family.many.chains(n, count, &mut head, values);

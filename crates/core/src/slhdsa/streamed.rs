@@ -7,6 +7,7 @@ use super::keys::{MAX_DIGEST, VerifyingKey, digest_of, parts};
 use super::message::Message;
 use super::params::{MAX_N, Params};
 use super::serial::Start;
+use super::wots::base_2b;
 use crate::serial::Pieces;
 use crate::streamed::{Read, StreamError};
 
@@ -108,13 +109,8 @@ impl Serial {
         let address = Address::new(0, tree, Kind::ForsTree, [leaf, 0, 0]);
         let mut result = Ok(());
         let key = self.long(address.with(Kind::ForsRoots, [leaf, 0, 0]), &mut |take| {
-            for tree in 0..k {
-                // FIPS 205, Algorithm 4 (base_2b).
-                let bits = tree * a..(tree + 1) * a;
-                let index = bits.fold(tree as u32, |index, bit| {
-                    index << 1 | u32::from(digest[bit >> 3] >> (7 - (bit & 7)) & 1)
-                });
-                match self.fors_root(address, index, read) {
+            for (tree, index) in (0..k as u32).zip(base_2b(digest, a as u32)) {
+                match self.fors_root(address, (tree << a) + index, read) {
                     Ok(root) => take(&root[..n]),
                     Err(error) => {
                         result = Err(error);
@@ -128,12 +124,7 @@ impl Serial {
 
     /// The root of a FORS tree; `index` is that of the leaf among the leaves of all trees.
     #[inline(never)]
-    fn fors_root<E>(
-        &self,
-        address: Address,
-        index: u32,
-        read: &mut Read<'_, E>,
-    ) -> Result<[u8; MAX_N], E> {
+    fn fors_root<E>(&self, address: Address, index: u32, read: &mut Read<'_, E>) -> Result<[u8; MAX_N], E> {
         let n = self.params.n;
         let mut leaf = [0; MAX_N];
         read(&mut leaf[..n])?;
@@ -149,14 +140,12 @@ impl Serial {
         (mut tree, mut leaf): (u64, u32),
         read: &mut Read<'_, E>,
     ) -> Result<[u8; MAX_N], E> {
-        let height = self.params.tree_height();
         for layer in 0..self.params.d as u32 {
             let address = Address::new(layer, tree, Kind::Tree, [0; 3]);
             node = self.one_time_key(address, leaf, &node, read)?;
             // FIPS 205, Algorithm 11 (xmss_pkFromSig).
-            node = self.path_root(address, node, leaf, height, read)?;
-            leaf = (tree & ((1 << height) - 1)) as u32;
-            tree >>= height;
+            node = self.path_root(address, node, leaf, self.params.height, read)?;
+            (tree, leaf) = self.params.above(tree);
         }
         Ok(node)
     }
@@ -170,24 +159,23 @@ impl Serial {
         message: &[u8; MAX_N],
         read: &mut Read<'_, E>,
     ) -> Result<[u8; MAX_N], E> {
-        let n = self.params.n;
-        let digit = |i: usize| u32::from(message[i >> 1] >> (4 - 4 * (i & 1)) & 15);
-        let checksum: u32 = (0..2 * n).map(|i| 15 - digit(i)).sum();
+        let Params { n, lg_w, len_1, len_2, .. } = *self.params;
+        let last = self.params.last_step();
+        let of_message = || base_2b(&message[..n], lg_w).take(len_1);
+        let checksum: u32 = of_message().map(|digit| last - digit).sum();
+        let of_checksum = (0..len_2 as u32).rev().map(|place| checksum >> (place * lg_w) & last);
+        let mut digits = (0..).zip(of_message().chain(of_checksum));
         let mut result = Ok(());
         let key = self.long(address.with(Kind::WotsPk, [leaf, 0, 0]), &mut |take| {
-            for chain in 0..self.params.chains() {
+            for (chain, start) in &mut digits {
                 let mut value = [0; MAX_N];
                 let value = &mut value[..n];
                 result = read(value);
                 if result.is_err() {
                     return;
                 }
-                let start = match chain.checked_sub(2 * n) {
-                    None => digit(chain),
-                    Some(place) => checksum >> (8 - 4 * place) & 15,
-                };
-                let place = address.with(Kind::WotsHash, [leaf, chain as u32, start]);
-                (self.params.functions.chain)(&self.start, &place, 15 - start, value);
+                let place = address.with(Kind::WotsHash, [leaf, chain, start]);
+                (self.params.functions.chain)(&self.start, &place, last - start, value);
                 take(value);
             }
         });
