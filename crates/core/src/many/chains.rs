@@ -224,7 +224,9 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
                     *bytes = word.to_le_bytes();
                 }
             }
-            self.heads[..busy].iter_mut().for_each(|head| head[HEAD - 1] += steps as u8);
+            self.heads[..busy]
+                .iter_mut()
+                .for_each(|head| head[HEAD - 1] = head[HEAD - 1].wrapping_add(steps as u8));
             return;
         }
         for _ in 0..steps {
@@ -234,7 +236,7 @@ impl<const HEAD: usize> Lanes<HEAD> for Shake256<'_, HEAD> {
                 self.values.iter_mut().zip(&mut self.heads).zip(&self.states[..busy])
             {
                 squeeze(&state.0, &mut value[..n]);
-                head[HEAD - 1] += 1;
+                head[HEAD - 1] = head[HEAD - 1].wrapping_add(1);
             }
         }
     }

@@ -154,8 +154,8 @@ pub(super) fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
     let (tree, rest) = rest.split_at(tree);
-    // At most 63 bits.
-    let tree = number(tree) & ((1 << (params.h - params.height)) - 1);
+    // 54 to 64 bits.
+    let tree = number(tree) & (u64::MAX >> (64 - (params.h - params.height)));
     (md, (tree, (number(&rest[..leaf]) & ((1 << params.height) - 1)) as u32))
 }
 
