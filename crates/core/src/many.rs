@@ -5,7 +5,7 @@ mod messages;
 
 pub(crate) use messages::Messages;
 
-use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, behind};
+use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, behind};
 use crate::sha3::LANES;
 
 /// A function, with what all messages begin with.
@@ -116,17 +116,5 @@ impl Function<'_> {
             }
             Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
         }
-    }
-}
-
-fn load_32(rows: &mut Rows32<16>, lane: usize, block: &[u8; 64]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u32::from_be_bytes(*word);
-    }
-}
-
-fn load_64(rows: &mut Rows64<16>, lane: usize, block: &[u8; 128]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u64::from_be_bytes(*word);
     }
 }
