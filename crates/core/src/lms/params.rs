@@ -207,3 +207,24 @@ impl LmsType {
         24 + self.0.n
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_alone_ends_as_chains_side_by_side() {
+        for family in [&SHA_256, &SHAKE_256] {
+            for n in [24, 32] {
+                for steps in [0, 1, 200] {
+                    let head = core::array::from_fn(|i| 2 * i as u8);
+                    let mut value: [u8; 32] = core::array::from_fn(|i| i as u8);
+                    let mut other = value;
+                    (family.chain)(&head, steps, &mut value[..n]);
+                    family.many.chains(n, 1, &mut || (head, steps), &mut other[..n]);
+                    assert_eq!(value, other, "{n} {steps}");
+                }
+            }
+        }
+    }
+}
