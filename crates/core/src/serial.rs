@@ -1,7 +1,7 @@
 //! One hash after the other, of messages in pieces: for programs without the memory for several, and for single messages.
 
 use crate::sha2_lanes::{Single, behind};
-use crate::sha3::Shake256;
+use crate::sha3::{Shake256, Sponge};
 
 /// Calls the function that it is given with each piece of a message.
 pub(crate) type Pieces<'p> = dyn FnMut(&mut dyn FnMut(&[u8])) + 'p;
@@ -22,13 +22,17 @@ pub(crate) fn sha_512(state: &[u64; 8], before: usize, pieces: &mut Pieces<'_>, 
     hash.finish(out);
 }
 
+/// The domain bits of SHAKE and the first bit of the padding (FIPS 202, §6.2). A sponge is used in place: one that is moved leaves copies in the frame.
+const SHAKE: u8 = 0b1_1111;
+
 /// The first bytes of SHAKE256 of `prefix` and a message.
 #[inline(never)]
 pub(crate) fn shake_256(prefix: &[u8], pieces: &mut Pieces<'_>, out: &mut [u8]) {
-    let mut hash = Shake256::new();
-    hash.update(prefix);
-    pieces(&mut |piece| _ = hash.update(piece));
-    hash.finalize_xof().squeeze(out);
+    let mut hash = Sponge::new(Shake256::RATE);
+    hash.absorb(prefix);
+    pieces(&mut |piece| hash.absorb(piece));
+    hash.finish(SHAKE);
+    hash.squeeze(out);
 }
 
 /// Replaces a value by SHA-256 of head ‖ value as many times as `steps` says, from a state on that `before` bytes led to. The head's last byte counts
@@ -60,10 +64,14 @@ pub(crate) fn chain_of_shake_256<const HEAD: usize>(
     value: &mut [u8],
 ) {
     let mut head = *head;
+    let mut hash = Sponge::new(Shake256::RATE);
     for _ in 0..steps {
-        let mut hash = Shake256::new();
-        hash.update(prefix).update(&head).update(value);
-        hash.finalize_xof().squeeze(value);
+        hash.restart(Shake256::RATE);
+        for piece in [prefix, &head, value] {
+            hash.absorb(piece);
+        }
+        hash.finish(SHAKE);
+        hash.squeeze(value);
         head[HEAD - 1] = head[HEAD - 1].wrapping_add(1);
     }
 }

@@ -91,7 +91,7 @@ const CODE: &[(&str, &str, [u64; 2])] = &[
 const STREAMED: &[(&str, [u64; 2])] = &[
     ("LMS-SHA256-H10-W8", [1024, 4096]),
     ("LMS-SHA256-H10-W4", [1024, 4096]),
-    ("LMS-SHAKE-H10-W8", [1024, u64::MAX]),
+    ("LMS-SHAKE-H10-W8", [1088, u64::MAX]),
     ("SLH-DSA-SHA2-128s", [2048, u64::MAX]),
 ];
 
