@@ -12,6 +12,7 @@ extern crate std;
 pub mod approved;
 mod bytes;
 pub mod cpu;
+#[cfg(feature = "alloc")]
 mod engine;
 mod filled;
 pub mod lms;

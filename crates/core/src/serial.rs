@@ -3,8 +3,11 @@
 use crate::sha2_lanes::{Single, behind};
 use crate::sha3::{Shake256, Sponge};
 
+/// Function that takes the next piece of a message.
+pub(crate) type Take<'t> = dyn FnMut(&[u8]) + 't;
+
 /// Calls the function that it is given with each piece of a message.
-pub(crate) type Pieces<'p> = dyn FnMut(&mut dyn FnMut(&[u8])) + 'p;
+pub(crate) type Pieces<'p> = dyn FnMut(&mut Take<'_>) + 'p;
 
 /// The first bytes of SHA-256 of a message, from a state on that `before` bytes led to.
 #[inline(never)]

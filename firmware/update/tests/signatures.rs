@@ -12,18 +12,19 @@ const MESSAGES: [[u8; 32]; 2] = [[0x11; 32], [0xee; 32]];
 /// Key, message and signature, twice, by two leaves.
 fn of_lms(lms: LmsType, ots: LmotsType) -> Vec<u8> {
     let signed = |(message, leaf): (&[u8; 32], u64)| {
-        let secret = lms::SigningKey::from_seed(lms, ots, &[1; 16], &[2; 32], TreeOptions::new()).unwrap();
+        let secret = lms::SigningKey::from_seed(lms, ots, &[1; 16], &[2; 32], TreeOptions::new())
+            .expect("types that fit");
         let key = secret.verifying_key().to_bytes();
         let mut signer = Signer::new(secret, MemoryStore::new(leaf));
-        let index = signer.reserve_one().unwrap();
-        [&key[..], message, &signer.sign(index, message).unwrap()].concat()
+        let index = signer.reserve_one().expect("a leaf of the tree");
+        [&key[..], message, &signer.sign(index, message).expect("an index of the same store")].concat()
     };
     MESSAGES.iter().zip([3, 1020]).flat_map(signed).collect()
 }
 
 /// Key, message and signature, twice.
 fn of_slh_dsa(set: ParameterSet) -> Vec<u8> {
-    let key = SigningKey::from_seeds(set, &[1; 16], &[2; 16], &[3; 16]).unwrap();
+    let key = SigningKey::from_seeds(set, &[1; 16], &[2; 16], &[3; 16]).expect("seeds of the set's length");
     let signed = |message: &[u8; 32]| {
         [key.verifying_key().as_bytes(), message, &key.sign_deterministic(message)].concat()
     };

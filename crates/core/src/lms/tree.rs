@@ -7,6 +7,7 @@ use crate::many::{Function, Input};
 use crate::merkle;
 #[cfg(feature = "alloc")]
 use crate::secret::Secret;
+use crate::serial::Take;
 use crate::sha2_lanes::SIDE_BY_SIDE;
 use crate::streamed::{Read, StreamError};
 
@@ -72,7 +73,7 @@ impl Tree<'_> {
     fn hash(&self, number: u32, kind: u16, pieces: &[&[u8]]) -> [u8; MAX_N] {
         let head = self.head(number, kind);
         let mut out = [0; MAX_N];
-        let mut all = |take: &mut dyn FnMut(&[u8])| {
+        let mut all = |take: &mut Take<'_>| {
             take(&head);
             pieces.iter().for_each(|piece| take(piece));
         };
@@ -128,7 +129,7 @@ impl Tree<'_> {
     /// Computes the digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
     fn digest(&self, leaf: u32, c: &[u8], message: &[&[u8]], digits: &mut Digits) {
         let head = self.head(leaf, D_MESG);
-        let mut all = |take: &mut dyn FnMut(&[u8])| {
+        let mut all = |take: &mut Take<'_>| {
             take(&head);
             take(c);
             message.iter().for_each(|piece| take(piece));
@@ -186,7 +187,7 @@ impl Tree<'_> {
         let Ots { n, p, .. } = *self.ots;
         let head = self.head(leaf, D_PBLC);
         let mut result = Ok(());
-        let mut ends = |take: &mut dyn FnMut(&[u8])| {
+        let mut ends = |take: &mut Take<'_>| {
             take(&head);
             for first in (0..p).step_by(READ_TOGETHER) {
                 let count = READ_TOGETHER.min(p - first);

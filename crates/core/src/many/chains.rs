@@ -1,7 +1,6 @@
 //! Chains of hashes side by side.
 
 use super::messages::permute;
-use crate::engine::BLOCK;
 use crate::secret::wipe;
 use crate::sha2_lanes::{self, Chain, Form, LANES_32, Rows32};
 use crate::sha3::{self, Aligned, LANES, State, absorb_at, from_byte, squeeze};
@@ -196,7 +195,7 @@ impl<'p, const HEAD: usize> Shake256<'p, HEAD> {
             absorb_at(state, before, &self.values[lane][..self.n]);
             state.0[end >> 3] ^= from_byte(0x1f, end & 7);
             // The last bit is the last in either form of a lane.
-            state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
+            state.0[(sha3::Shake256::RATE >> 3) - 1] ^= 1 << 63;
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use super::address::Address;
 use super::params::{Family, MAX_N};
-use crate::serial::{self, Pieces};
+use crate::serial::{self, Pieces, Take};
 use crate::sha2_lanes::{INITIAL_256, INITIAL_512, behind};
 
 /// The functions of a parameter set: pointers, so that a program with one set holds no other hash function.
 #[derive(Debug)]
 pub(super) struct Functions {
-    /// H_msg of R, PK.seed, PK.root and a message in pieces.
-    pub message: fn([&[u8]; 3], &[&[u8]], &mut [u8]),
+    /// H_msg.
+    pub message: MessageHash,
     /// The start of the other functions' messages, PK.seed.
     pub start: fn(&[u8]) -> Start,
     /// F.
@@ -19,6 +19,9 @@ pub(super) struct Functions {
     /// H and T_l.
     pub long: Function,
 }
+
+/// The hash of R, PK.seed, PK.root and a message in pieces.
+type MessageHash = fn([&[u8]; 3], &[&[u8]], &mut [u8]);
 
 /// The first bytes of the hash of PK.seed, an address and a message.
 type Function = fn(&Start, &Address, &mut Pieces<'_>, &mut [u8]);
@@ -73,7 +76,7 @@ static SHA_256_AND_512: Functions = Functions {
 
 static SHAKE: Functions = Functions {
     message: |head, message, out| {
-        let mut all = |take: &mut dyn FnMut(&[u8])| head.iter().chain(message).for_each(|piece| take(piece));
+        let mut all = |take: &mut Take<'_>| head.iter().chain(message).for_each(|piece| take(piece));
         serial::shake_256(&[], &mut all, out);
     },
     start: |seed| Start { seed: padded(seed), ..Start::NONE },
@@ -98,7 +101,7 @@ fn hash_shake(start: &Start, address: &Address, pieces: &mut Pieces<'_>, out: &m
 }
 
 /// The pieces behind another.
-fn with(head: &[u8], pieces: &mut Pieces<'_>) -> impl FnMut(&mut dyn FnMut(&[u8])) {
+fn with(head: &[u8], pieces: &mut Pieces<'_>) -> impl FnMut(&mut Take<'_>) {
     move |take| {
         take(head);
         pieces(take);

@@ -83,11 +83,12 @@ fn signed(
     leaf: u32,
     message: &[u8],
 ) -> (VerifyingKey, Vec<u8>) {
-    let private = SigningKey::from_seed(lms, ots, identifier, seed, TreeOptions::new()).unwrap();
+    let private =
+        SigningKey::from_seed(lms, ots, identifier, seed, TreeOptions::new()).expect("types that fit");
     let key = *private.verifying_key();
     let mut signer = Signer::new(private, MemoryStore::new(leaf.into()));
-    let index = signer.reserve_one().unwrap();
-    (key, signer.sign(index, message).unwrap())
+    let index = signer.reserve_one().expect("a leaf of the tree");
+    (key, signer.sign(index, message).expect("an index of the same store"))
 }
 
 /// The result for a signature behind a callback, and the bytes that were read.
