@@ -12,6 +12,7 @@ extern crate std;
 pub mod approved;
 mod bytes;
 pub mod cpu;
+#[cfg(feature = "alloc")]
 mod engine;
 mod filled;
 pub mod lms;
@@ -25,11 +26,13 @@ mod once;
 mod prehash;
 mod rng;
 pub mod secret;
+mod serial;
 mod sha2_lanes;
 pub mod sha3;
 pub mod slhdsa;
 #[cfg(feature = "alloc")]
 pub mod stateful;
+mod streamed;
 mod workspace;
 pub mod xmss;
 

@@ -22,3 +22,5 @@ pub use params::{LmotsType, LmsType};
 pub use signing::hazmat;
 #[cfg(feature = "alloc")]
 pub use signing::{GenerateError, HssSigningKey, SigningKey, SigningKeyError};
+
+pub use crate::streamed::StreamError;

@@ -6,7 +6,7 @@ mod messages;
 pub(crate) use chains::{FromSeed, Job};
 pub(crate) use messages::Messages;
 
-use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
+use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, behind};
 use crate::sha3::LANES;
 
 /// A function, with what all messages begin with.
@@ -14,18 +14,17 @@ use crate::sha3::LANES;
 pub(crate) enum Function<'a> {
     /// SHA-256, its state, and the bytes that led to it: whole blocks.
     Sha256([u32; 8], usize),
-    /// SHA-512, likewise.
+    /// SHA-512, with the same two.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
-    Shake128(&'a [u8]),
 }
 
 /// The message behind the head.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
-    /// So many bytes for each, one after the other, where the results take their place.
+    /// Messages of this number of bytes, one after the other; the results overwrite them.
     InPlace(usize),
-    /// The same for all, such as a seed.
+    /// One message for all heads, such as a seed.
     Common(&'a [u8]),
 }
 
@@ -43,18 +42,12 @@ impl Function<'_> {
 
     /// SHA-256 behind a block.
     pub(crate) fn sha_256_behind(block: &[u8; 64]) -> Self {
-        let (mut state, mut rows) = (Rows32(INITIAL_256.map(|word| [word; LANES_32])), Rows32::ZERO);
-        load_32(&mut rows, 0, block);
-        (active().compress_32)(&mut state, &rows, 1);
-        Self::Sha256(state.0.map(|row| row[0]), 64)
+        Self::Sha256(behind(INITIAL_256, block), 64)
     }
 
     /// SHA-512 behind a block.
     pub(crate) fn sha_512_behind(block: &[u8; 128]) -> Self {
-        let (mut state, mut rows) = (Rows64(INITIAL_512.map(|word| [word; LANES_64])), Rows64::ZERO);
-        load_64(&mut rows, 0, block);
-        (active().compress_64)(&mut state, &rows, 1);
-        Self::Sha512(state.0.map(|row| row[0]), 128)
+        Self::Sha512(behind(INITIAL_512, block), 128)
     }
 
     /// The messages that are hashed side by side.
@@ -62,7 +55,7 @@ impl Function<'_> {
         match self {
             Self::Sha256(..) => LANES_32,
             Self::Sha512(..) => LANES_64,
-            Self::Shake256(_) | Self::Shake128(_) => LANES,
+            Self::Shake256(_) => LANES,
         }
     }
 
@@ -120,7 +113,7 @@ impl Function<'_> {
                 chains::run(&mut sha_256::<HEAD>(prefix, before, n), n, jobs, values);
             }
             Self::Shake256(prefix) => chains::run(&mut chains::Shake256::new(prefix, n), n, jobs, values),
-            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
+            Self::Sha512(..) => unreachable!("no standard has such chains"),
         }
     }
 
@@ -146,7 +139,7 @@ impl Function<'_> {
                 let lanes = &mut chains::Shake256::new(prefix, n);
                 chains::run_from_seed(lanes, chains, count, head, values, take);
             }
-            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
+            Self::Sha512(..) => unreachable!("no standard has such chains"),
         }
     }
 }
@@ -154,16 +147,4 @@ impl Function<'_> {
 const fn sha_256<const HEAD: usize>(prefix: [u32; 8], before: usize, n: usize) -> chains::Sha256 {
     let len = (before + HEAD + n) as u32;
     chains::Sha256::new(Form { prefix, len, words: n >> 2, bits: 8 * (HEAD as u32 - 20) })
-}
-
-fn load_32(rows: &mut Rows32<16>, lane: usize, block: &[u8; 64]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u32::from_be_bytes(*word);
-    }
-}
-
-fn load_64(rows: &mut Rows64<16>, lane: usize, block: &[u8; 128]) {
-    for (row, word) in rows.0.iter_mut().zip(block.as_chunks().0) {
-        row[lane] = u64::from_be_bytes(*word);
-    }
 }

@@ -1,11 +1,17 @@
 //! SHA-256 and SHA-512 side by side: one text of the compression, over a word or a vector of words.
 //!
 //! Words stand as columns: row i has word i of every lane. A chain of hashes whose inputs are short stays so from one step to the next, and
-//! its fixed beginning is a state that is computed once. Long single messages are hashed by the crate `sha2`.
+//! its fixed beginning is a state that is computed once. Long single messages are hashed by the crate `sha2`, and single ones that begin with
+//! such a state by [`Single`].
 
 mod kernels;
+mod single;
 
 pub(crate) use kernels::active;
+pub(crate) use single::{Single, behind};
+
+/// Machines that have tables of several lanes. On others messages are hashed one after the other, by [`Single`].
+pub(crate) const SIDE_BY_SIDE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// The lanes of a call with 32-bit words, and of one with 64-bit words. A table may do them in turns.
 pub(crate) const LANES_32: usize = 16;

@@ -75,7 +75,9 @@ pub use sponge::{Squeeze, TurboSqueeze};
 pub use turbo::{TurboShake128, TurboShake256};
 #[cfg(feature = "alloc")]
 pub(crate) use words::squeezed;
-pub(crate) use words::{LANES, WIDE, absorb, absorb_at, lanes, permuted, squeeze};
+pub(crate) use words::{LANES, absorb_at, lanes, permuted, squeeze};
+#[cfg(feature = "alloc")]
+pub(crate) use words::{WIDE, absorb};
 
 pub(crate) use sponge::Sponge;
 use zeroize::Zeroize;

@@ -29,6 +29,8 @@ mod message;
 mod params;
 #[cfg(feature = "alloc")]
 mod prepared;
+mod serial;
+mod streamed;
 mod trees;
 mod verify;
 #[cfg(feature = "alloc")]
@@ -38,6 +40,7 @@ mod wots;
 pub use crate::prehash::{
     ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,
 };
+pub use crate::streamed::StreamError;
 pub use keys::{InvalidSignature, LengthError, SigningKey, SigningKeyError, VerifyingKey};
 #[cfg(feature = "sp800-230-draft")]
 pub use limited::{LimitedParameterSet, LimitedSigningError, LimitedSigningKey, LimitedVerifyingKey};

@@ -322,7 +322,9 @@ typedef enum gambeson_error {
     // A descriptor is of no known kind, or has a member set that its kind does not take.
     GAMBESON_ERROR_DESCRIPTOR = -12,
     // No parameter set of SLH-DSA has this number.
-    GAMBESON_ERROR_SET = -13
+    GAMBESON_ERROR_SET = -13,
+    // The caller's function did not read the signature.
+    GAMBESON_ERROR_READ = -14
 } gambeson_error;
 
 // The hash functions of HashML-DSA (FIPS 204, §5.4.1) and HashSLH-DSA (FIPS 205, §10.2.2), by the last number of their object
@@ -443,6 +445,11 @@ typedef struct gambeson_randomness {
     // BYTES: their number.
     size_t len;
 } gambeson_randomness;
+
+// A caller's source of a signature: writes the `len` bytes from `offset` on to `out`, and returns 0; any other number ends the call with the error
+// READ. `ctx` is the argument of the call. It must return, without `longjmp` or exception. Offsets ascend without gaps, but for HSS with two levels
+// or more.
+typedef int (*gambeson_read)(void *ctx, size_t offset, uint8_t *out, size_t len);
 
 // What is signed or verified.
 //
@@ -2123,6 +2130,44 @@ enum gambeson_error gambeson_slhdsa_verify(int set,
                                            const struct gambeson_message *message,
                                            const uint8_t *vk,
                                            size_t vk_len);
+
+// Verifies a signature by LMS, of which `read` gives one piece after the other: at most 32 bytes on a processor of 32 bits. Bytes behind the
+// signature are not read.
+//
+// RFC 8554, Algorithm 6. Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_lms_verify_streamed(gambeson_read read,
+                                                 void *ctx,
+                                                 const uint8_t *message,
+                                                 size_t message_len,
+                                                 const uint8_t *vk,
+                                                 size_t vk_len);
+
+// Verifies a signature by HSS, as gambeson_lms_verify_streamed. The key of each lower tree stands behind its signature, and is read before it.
+//
+// RFC 8554, §6.3. Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_hss_verify_streamed(gambeson_read read,
+                                                 void *ctx,
+                                                 const uint8_t *message,
+                                                 size_t message_len,
+                                                 const uint8_t *vk,
+                                                 size_t vk_len);
+
+// Verifies a signature by SLH-DSA, of which `read` gives one piece after the other: at most 32 bytes. Bytes behind the signature are not read.
+//
+// FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR,
+// SET, READ.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_slhdsa_verify_streamed(int set,
+                                                    gambeson_read read,
+                                                    void *ctx,
+                                                    const struct gambeson_message *message,
+                                                    const uint8_t *vk,
+                                                    size_t vk_len);
 
 // The version of the library that runs, such as "0.1.0"; the header's own is in `GAMBESON_VERSION_MAJOR`, `_MINOR`, `_PATCH`.
 //

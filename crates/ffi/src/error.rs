@@ -39,6 +39,8 @@ pub enum gambeson_error {
     Descriptor = -12,
     /// No parameter set of SLH-DSA has this number.
     Set = -13,
+    /// The caller's function did not read the signature.
+    Read = -14,
 }
 
 /// A sentence about an error, without a full stop; for any other number it says that it is unknown.
@@ -47,7 +49,7 @@ pub enum gambeson_error {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
-    const ALL: [(gambeson_error, &CStr); 14] = [
+    const ALL: [(gambeson_error, &CStr); 15] = [
         (gambeson_error::None, c"no error"),
         (gambeson_error::Null, c"a pointer is null"),
         (gambeson_error::Length, c"a length is not that of the parameter set or of the hash function"),
@@ -68,6 +70,7 @@ pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
             c"a descriptor is of no known kind, or has a member set that its kind does not take",
         ),
         (gambeson_error::Set, c"no parameter set of SLH-DSA has this number"),
+        (gambeson_error::Read, c"the signature could not be read"),
     ];
     let known = ALL.iter().find(|(known, _)| *known as c_int == error);
     known.map_or(c"unknown error", |(_, text)| text).as_ptr()

@@ -5,7 +5,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | `mlkem`, `mldsa`, `slhdsa`, `lms`, `xmss`, `prehash`, `sha3` | the calls |
+//! | `mlkem`, `mldsa`, `slhdsa`, `lms`, `xmss`, `streamed`, `prehash`, `sha3` | the calls |
 //! | `message`, `random` | the descriptors of messages and of randomness |
 //! | `border` | pointers become references, panics stop; objects of C's |
 //! | `error`, `keccak` | error numbers, the platform's permutation |
@@ -24,5 +24,6 @@ mod random;
 mod sha3;
 pub mod sizes;
 mod slhdsa;
+mod streamed;
 mod whole;
 mod xmss;

@@ -6,7 +6,7 @@ use gambeson::lms::{HssVerifyingKey, VerifyingKey, VerifyingKeyError};
 use crate::border::door;
 use crate::error::gambeson_error;
 
-fn refused(error: VerifyingKeyError) -> gambeson_error {
+pub fn refused(error: VerifyingKeyError) -> gambeson_error {
     match error {
         VerifyingKeyError::Length { .. } => gambeson_error::Length,
         _ => gambeson_error::Key,

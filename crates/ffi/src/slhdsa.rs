@@ -24,7 +24,7 @@ macro_rules! sets {
         }
 
         /// The set with this number; any may come from C.
-        fn parameter_set(set: c_int) -> Result<ParameterSet, gambeson_error> {
+        pub fn parameter_set(set: c_int) -> Result<ParameterSet, gambeson_error> {
             match set {
                 $(it if it == gambeson_slhdsa::$set as c_int => Ok(ParameterSet::$core),)*
                 _ => Err(gambeson_error::Set),

@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //!
-//! * `kem`, `dsa`, `keccak`: the operations
+//! * `kem`, `dsa`, `hashes`, `keccak`: the operations
 //! * `classical`: what stands beside ours
 //! * `workspace`: `kem` and `dsa` in memory of the caller's
 //! * `heap`: the allocator of those that need one
@@ -18,6 +18,8 @@
 mod classical;
 #[allow(dead_code)] // As above.
 mod dsa;
+#[allow(dead_code)] // As above.
+mod hashes;
 mod heap;
 #[allow(dead_code)]
 mod keccak;

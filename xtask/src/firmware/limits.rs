@@ -87,6 +87,14 @@ const CODE: &[(&str, &str, [u64; 2])] = &[
     (rows::BOTH.0, rows::BOTH.1, [16_500, 40_000]),
 ];
 
+/// Verification of streamed signatures on the Cortex-M4: the most of bytes of stack, and of code beside SHA-256.
+const STREAMED: &[(&str, [u64; 2])] = &[
+    ("LMS-SHA256-H10-W8", [1024, 4096]),
+    ("LMS-SHA256-H10-W4", [1024, 4096]),
+    ("LMS-SHAKE-H10-W8", [1088, u64::MAX]),
+    ("SLH-DSA-SHA2-128s", [2048, u64::MAX]),
+];
+
 /// A row's figure against its limit.
 #[derive(Debug)]
 pub struct Verdict<'a> {
@@ -130,7 +138,20 @@ fn of_compact(row: &Row) -> Option<[u64; 4]> {
 
 /// Every limit that binds one of the rows.
 pub fn judge<'a>(rows: &'a [Row], peers: &[Peer]) -> Vec<Verdict<'a>> {
-    rows.iter().flat_map(|row| of_row(row, peers)).collect()
+    let of_all = rows.iter().flat_map(|row| of_row(row, peers));
+    of_all.chain(rows.iter().flat_map(|row| of_streamed(row, rows))).collect()
+}
+
+fn of_streamed<'a>(row: &'a Row, rows: &[Row]) -> Vec<Verdict<'a>> {
+    let limit = STREAMED.iter().find(|(alg, _)| *alg == row.alg && row.target == "cortex-m4");
+    let Some((_, [stack, code])) = limit.filter(|_| row.failed.is_none()) else { return Vec::new() };
+    let mut verdicts = vec![verdict(row, "bytes of stack", row.stack + row.statics, *stack)];
+    let hash = rows.iter().find(|other| other.target == row.target && other.alg == "SHA-256");
+    if let Some(hash) = hash.filter(|_| *code != u64::MAX) {
+        let beside = row.code.saturating_sub(hash.code);
+        verdicts.push(verdict(row, "bytes of code beside SHA-256", beside, *code));
+    }
+    verdicts
 }
 
 fn of_row<'a>(row: &'a Row, peers: &[Peer]) -> Vec<Verdict<'a>> {
@@ -369,6 +390,21 @@ mod tests {
         assert_eq!(missed(row("cortex-m4", "fast", "decaps-dk", 6453, 738_000)).len(), 3);
         assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 910_000)), [""; 0]);
         assert_eq!(missed(row("rv32imac", "fast", "encaps", 1, 912_000)).len(), 1);
+    }
+
+    #[test]
+    fn streamed_verification_has_limits_of_stack_and_of_code_beside_the_hash() {
+        let of = |alg: &str, stack, code| Row {
+            alg: alg.into(),
+            op: "verify".into(),
+            code,
+            ..row("cortex-m4", "small", "verify", stack, 1)
+        };
+        let missed = |stack, code| {
+            let rows = [of("SHA-256", 1, 3000), of("LMS-SHA256-H10-W8", stack, code)];
+            judge(&rows, &[]).iter().filter(|verdict| !verdict.is_met()).count()
+        };
+        assert_eq!([missed(1024, 7096), missed(1025, 7096), missed(1024, 7097)], [0, 1, 1]);
     }
 
     #[test]

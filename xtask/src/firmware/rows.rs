@@ -36,6 +36,15 @@ const DSA_CODE: [&str; 1] = ["keygen+sign-seed+verify"];
 /// Of one set each, with one FIPS 202.
 pub const BOTH: (&str, &str) = ("ML-KEM-768+ML-DSA-65", "keygen+encaps+decaps,keygen+sign-seed+verify");
 
+/// Verification of hash-based signatures that are read piece by piece, and the hash function of most.
+pub const HASH_BASED: [(&str, &[&str]); 5] = [
+    ("SHA-256", &["digest"]),
+    ("LMS-SHA256-H10-W8", &["verify"]),
+    ("LMS-SHA256-H10-W4", &["verify"]),
+    ("LMS-SHAKE-H10-W8", &["verify"]),
+    ("SLH-DSA-SHA2-128s", &["verify"]),
+];
+
 /// With keys on the heap, whose schedule is that of speed.
 const KEM_PREPARED: [&str; 2] = ["encaps-prepared", "decaps-prepared"];
 const DSA_PREPARED: [&str; 2] = ["sign-prepared", "verify-prepared"];
@@ -71,6 +80,9 @@ fn of_profile(target: &Target, profile: &str) -> Vec<(&'static str, &'static str
     if profile != SIZE {
         rows.push(BOTH);
     }
+    if profile == "small" {
+        rows.extend(HASH_BASED.into_iter().flat_map(|(alg, ops)| ops.iter().map(move |op| (alg, *op))));
+    }
     if profile == "fast" {
         let others = CLASSICAL.map(|(alg, ops, _)| (alg, ops));
         for (alg, ops) in [PERMUTATION].into_iter().chain(others) {
@@ -83,6 +95,7 @@ fn of_profile(target: &Target, profile: &str) -> Vec<(&'static str, &'static str
 /// What the rows are of, in their order.
 pub fn algorithms() -> impl Iterator<Item = &'static str> {
     let ours = SETS.iter().map(|(alg, _)| *alg).chain([BOTH.0, PERMUTATION.0]);
+    let ours = ours.chain(HASH_BASED.iter().map(|(alg, _)| *alg));
     ours.chain(CLASSICAL.iter().map(|(alg, ..)| *alg))
 }
 

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::params::{LmotsType, LmsType, MAX_N};
-use super::tree::Tree;
+use super::tree::{Digits, Tree};
+use crate::streamed::{Read, StreamError, Truncated, verify_whole};
 
 /// The most levels of an HSS key (RFC 8554, §6).
 pub(super) const MAX_LEVELS: u32 = 8;
@@ -67,18 +68,14 @@ impl fmt::Display for InvalidSignature {
 
 impl core::error::Error for InvalidSignature {}
 
-/// The next bytes of a signature.
+/// The next bytes of a key.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
     fn number(&mut self) -> Option<u32> {
-        self.take(4).map(|bytes| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte)))
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u32::from_be_bytes(*bytes))
     }
 }
 
@@ -89,13 +86,31 @@ impl VerifyingKey {
     ///
     /// [`VerifyingKeyError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
+        let mut reader = Reader(bytes);
+        let length = VerifyingKeyError::Length { expected: 24, actual: bytes.len() };
+        let (code, ots) = reader.number().zip(reader.number()).ok_or(length)?;
+        let lms = LmsType::of_code(code).ok_or(VerifyingKeyError::LmsType(code))?;
+        let ots = LmotsType::of_code(ots).ok_or(VerifyingKeyError::LmotsType(ots))?;
+        Self::of_types(lms, ots, bytes)
+    }
+
+    /// The key with these bytes, which must be of these types.
+    ///
+    /// A program that calls only this function holds the hash function of the types that it names, and no table of types.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyingKeyError`].
+    pub fn of_types(lms: LmsType, ots: LmotsType, bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
         let length = |expected| VerifyingKeyError::Length { expected, actual: bytes.len() };
         let mut reader = Reader(bytes);
-        let (code, ots) = reader.number().zip(reader.number()).ok_or(length(24))?;
-        let lms = LmsType::of_code(code).ok_or(VerifyingKeyError::LmsType(code))?;
-        let ots = LmotsType::of_code(ots)
-            .filter(|ots| lms.goes_with(*ots))
-            .ok_or(VerifyingKeyError::LmotsType(ots))?;
+        let codes = reader.number().zip(reader.number()).ok_or(length(24))?;
+        if codes.0 != lms.code() {
+            return Err(VerifyingKeyError::LmsType(codes.0));
+        }
+        if codes.1 != ots.code() || !lms.goes_with(ots) {
+            return Err(VerifyingKeyError::LmotsType(codes.1));
+        }
         if bytes.len() != lms.key_len() {
             return Err(length(lms.key_len()));
         }
@@ -142,29 +157,65 @@ impl VerifyingKey {
     ///
     /// [`InvalidSignature`].
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
-        let mut reader = Reader(signature);
-        let is_valid = self.is_valid(message, &mut reader) == Some(true) && reader.0.is_empty();
+        let is_valid = verify_whole(signature, |read| self.check(&[message], read));
         if is_valid { Ok(()) } else { Err(InvalidSignature) }
     }
 
-    /// Reads a signature and compares its root; `None` if the bytes are no signature of this type.
-    fn is_valid(&self, message: &[u8], reader: &mut Reader<'_>) -> Option<bool> {
-        let (lms, ots) = (self.lms.0, self.ots.0);
-        let leaf = reader.number()?;
-        let ots_code = reader.number()?;
-        if leaf >> lms.h != 0 || ots_code != ots.code {
-            return None;
-        }
-        let c = reader.take(ots.n)?;
-        let chains = reader.take(ots.n * ots.p)?;
-        if reader.number()? != lms.code {
-            return None;
-        }
-        let path = reader.take(lms.n * lms.h as usize)?;
-        let tree = self.tree();
-        let root = tree.root_of(leaf, &tree.digits(leaf, c, message), chains, path);
-        Some(root[..lms.n] == self.root[..lms.n])
+    /// Verifies a signature of a message in pieces. `read` fills its argument with the next bytes of the signature; bytes behind the signature are
+    /// not read.
+    ///
+    /// RFC 8554, Algorithm 6.
+    ///
+    /// ```
+    /// use gambeson::lms::{LmotsType, LmsType, StreamError, VerifyingKey};
+    ///
+    /// # let (key, mut flash) = ([&[0, 0, 0, 5, 0, 0, 0, 4][..], &[0; 48]].concat(), &[0, 0, 0, 1, 0, 0, 0, 4][..]);
+    /// let key = VerifyingKey::of_types(LmsType::SHA256_M32_H5, LmotsType::SHA256_N32_W8, &key)?;
+    /// let read = |piece: &mut [u8]| {
+    ///     let (next, rest) = flash.split_at_checked(piece.len()).ok_or("end of the flash")?;
+    ///     piece.copy_from_slice(next);
+    ///     flash = rest;
+    ///     Ok(())
+    /// };
+    /// let verified = key.verify_streamed(&[b"header", b"program"], read);
+    /// assert_eq!(verified, Err(StreamError::Read("end of the flash")));
+    /// # Ok::<(), gambeson::lms::VerifyingKeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`StreamError`].
+    pub fn verify_streamed<E>(
+        &self,
+        message: &[&[u8]],
+        mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), StreamError<E>> {
+        self.check(message, &mut read)
     }
+
+    /// RFC 8554, Algorithm 6a.
+    fn check<E>(&self, message: &[&[u8]], read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
+        let (tree, n) = (self.tree(), self.lms.0.n);
+        let leaf = number(read)?;
+        if leaf >> self.lms.0.h != 0 || number(read)? != self.ots.code() {
+            return Err(StreamError::Invalid);
+        }
+        let (mut digits, mut node) = (Digits::new(tree.ots), [0; MAX_N]);
+        tree.read_digits(leaf, message, &mut digits, read)?;
+        tree.one_time_key(leaf, &digits, &mut node, read)?;
+        if number(read)? != self.lms.code() {
+            return Err(StreamError::Invalid);
+        }
+        tree.climb(leaf, &mut node, read)?;
+        if node[..n] == self.root[..n] { Ok(()) } else { Err(StreamError::Invalid) }
+    }
+}
+
+/// The next four bytes.
+fn number<E>(read: &mut Read<'_, E>) -> Result<u32, StreamError<E>> {
+    let mut bytes = [0; 4];
+    read(&mut bytes).map_err(StreamError::Read)?;
+    Ok(u32::from_be_bytes(bytes))
 }
 
 impl fmt::Debug for VerifyingKey {
@@ -228,31 +279,67 @@ impl HssVerifyingKey {
     ///
     /// [`InvalidSignature`].
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
-        let mut reader = Reader(signature);
-        let is_valid = self.is_valid(message, &mut reader) == Some(true) && reader.0.is_empty();
+        let mut end = 0;
+        let read = |offset: usize, out: &mut [u8]| {
+            let behind = offset + out.len();
+            out.copy_from_slice(signature.get(offset..behind).ok_or(Truncated)?);
+            end = end.max(behind);
+            Ok::<(), Truncated>(())
+        };
+        let is_valid = self.verify_streamed(&[message], read).is_ok() && end == signature.len();
         if is_valid { Ok(()) } else { Err(InvalidSignature) }
     }
 
-    fn is_valid(&self, message: &[u8], reader: &mut Reader<'_>) -> Option<bool> {
+    /// Verifies a signature of a message in pieces. `read` fills its second argument with bytes of the signature, from an offset on.
+    ///
+    /// The signature of a lower tree's key stands before that key. So the key is read first, and then its signature. With one level offsets ascend
+    /// without gaps.
+    ///
+    /// RFC 8554, §6.3.
+    ///
+    /// # Errors
+    ///
+    /// [`StreamError`].
+    pub fn verify_streamed<E>(
+        &self,
+        message: &[&[u8]],
+        mut read: impl FnMut(usize, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), StreamError<E>> {
         // Nspk, one less than the levels.
-        if reader.number()?.checked_add(1)? != self.levels {
-            return None;
+        let mut offset = 0;
+        if number(&mut from(&mut read, &mut offset))?.checked_add(1) != Some(self.levels) {
+            return Err(StreamError::Invalid);
         }
         let mut key = self.top;
         for _ in 1..self.levels {
-            // The key of the next tree stands behind the signature of it.
-            let own = LmsType::signature_len(key.lms, key.ots)?;
-            let mut rest = Reader(reader.0);
-            rest.take(own)?;
-            let code = Reader(rest.0).number()?;
-            let next = rest.take(LmsType::of_code(code)?.key_len())?;
-            if key.is_valid(next, reader)? {
-                reader.0 = rest.0;
-            } else {
-                return None;
-            }
-            key = VerifyingKey::from_bytes(next).ok()?;
+            let mut behind = offset + key.lms.signature_len(key.ots).ok_or(StreamError::Invalid)?;
+            let (bytes, len) = next_key(&mut from(&mut read, &mut behind))?;
+            key.check(&[&bytes[..len]], &mut from(&mut read, &mut offset))?;
+            key = VerifyingKey::from_bytes(&bytes[..len]).map_err(|_| StreamError::Invalid)?;
+            offset = behind;
         }
-        key.is_valid(message, reader)
+        key.check(message, &mut from(&mut read, &mut offset))
+    }
+}
+
+/// The bytes of the next tree's key, and their number.
+fn next_key<E>(read: &mut Read<'_, E>) -> Result<([u8; 24 + MAX_N], usize), StreamError<E>> {
+    let code = number(read)?;
+    let len = LmsType::of_code(code).ok_or(StreamError::Invalid)?.key_len();
+    let mut bytes = [0; 24 + MAX_N];
+    bytes[..4].copy_from_slice(&code.to_be_bytes());
+    read(&mut bytes[4..len]).map_err(StreamError::Read)?;
+    Ok((bytes, len))
+}
+
+/// Callback that reads from an offset on, which it moves.
+fn from<E>(
+    read: &mut impl FnMut(usize, &mut [u8]) -> Result<(), E>,
+    offset: &mut usize,
+) -> impl FnMut(&mut [u8]) -> Result<(), E> {
+    |out| {
+        read(*offset, out)?;
+        *offset += out.len();
+        Ok(())
     }
 }

@@ -1,17 +1,20 @@
 //! RFC 8554, §4 and §5: one-time signatures and the tree, many hashes at once.
 
-use sha2::{Digest as _, Sha256};
-
-use super::params::{Family, Lms, MAX_N, Ots};
+use super::params::{Lms, MAX_N, Ots};
+#[cfg(feature = "alloc")]
 use crate::many::{Function, Input};
 #[cfg(feature = "alloc")]
 use crate::merkle;
 #[cfg(feature = "alloc")]
 use crate::secret::Secret;
-use crate::sha3::Shake256;
+use crate::serial::Take;
+use crate::sha2_lanes::SIDE_BY_SIDE;
+use crate::streamed::{Read, StreamError};
 
 /// The most chains of a one-time signature.
 const MAX_P: usize = 265;
+/// The chains of a signature that are verified together.
+const READ_TOGETHER: usize = if SIDE_BY_SIDE { MAX_P } else { 1 };
 /// The chains that are computed together: those of one key pair, or of several with few chains.
 #[cfg(feature = "alloc")]
 const TOGETHER: usize = 272;
@@ -30,35 +33,52 @@ pub(super) struct Tree<'a> {
 }
 
 /// Digits of a digest and of its checksum.
-pub(super) struct Digits([u8; MAX_P]);
+#[derive(Clone, Copy)]
+pub(super) struct Digits {
+    /// The digest, then the checksum of its digits.
+    bytes: [u8; MAX_N + 2],
+    /// Bits of a digit.
+    w: u32,
+}
 
 impl Digits {
-    /// RFC 8554, §3.1.3 (coef) and §4.4 (the checksum).
-    fn new(ots: &Ots, digest: &[u8]) -> Self {
-        let mut digits = [0; MAX_P];
-        // As many in a byte, of two to this power.
-        let fold = 3 - ots.w.ilog2();
-        let mask = ((1_u32 << ots.w) - 1) as u8;
-        let digits_of = |digits: &mut [u8], bytes: &[u8]| {
-            for (i, digit) in digits.iter_mut().enumerate() {
-                let place = (!i & ((1 << fold) - 1)) as u32 * ots.w;
-                *digit = bytes[i >> fold] >> place & mask;
-            }
-        };
-        let (of_digest, of_checksum) = digits[..ots.p].split_at_mut(ots.n << fold);
-        digits_of(of_digest, digest);
-        let sum: u16 = of_digest.iter().map(|digit| u16::from(mask - digit)).sum();
-        digits_of(of_checksum, &(sum << ots.shift).to_be_bytes());
-        Self(digits)
+    pub(super) const fn new(ots: &Ots) -> Self {
+        Self { bytes: [0; MAX_N + 2], w: ots.w }
+    }
+
+    /// Appends the checksum to a digest: RFC 8554, §4.4.
+    fn close(&mut self, ots: &Ots) {
+        let of_digest = ots.n << (3 - ots.w.ilog2());
+        let sum: u32 = (0..of_digest).map(|i| (1 << ots.w) - 1 - self.at(i)).sum();
+        let checksum = (sum << ots.shift) as u16;
+        self.bytes[ots.n..ots.n + 2].copy_from_slice(&checksum.to_be_bytes());
+    }
+
+    /// RFC 8554, §3.1.3 (coef).
+    fn at(&self, i: usize) -> u32 {
+        // A byte has as many digits as two to this power.
+        let fold = 3 - self.w.ilog2();
+        let place = (!i & ((1 << fold) - 1)) as u32 * self.w;
+        u32::from(self.bytes[i >> fold]) >> place & ((1 << self.w) - 1)
     }
 }
 
 impl Tree<'_> {
-    fn function(&self) -> Function<'static> {
-        match self.lms.family {
-            Family::Sha256 => Function::SHA_256,
-            Family::Shake256 => Function::Shake256(&[]),
-        }
+    #[cfg(feature = "alloc")]
+    const fn function(&self) -> Function<'static> {
+        self.lms.family.many
+    }
+
+    /// H(I ‖ u32str(number) ‖ u16str(kind) ‖ pieces).
+    fn hash(&self, number: u32, kind: u16, pieces: &[&[u8]]) -> [u8; MAX_N] {
+        let head = self.head(number, kind);
+        let mut out = [0; MAX_N];
+        let mut all = |take: &mut Take<'_>| {
+            take(&head);
+            pieces.iter().for_each(|piece| take(piece));
+        };
+        (self.lms.family.hash)(&mut all, &mut out[..self.lms.n]);
+        out
     }
 
     /// I ‖ u32str(number) ‖ u16str(kind).
@@ -82,20 +102,40 @@ impl Tree<'_> {
         (1 << self.ots.w) - 1
     }
 
-    /// The digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
+    /// Computes the digits of a message, whose C is read.
+    #[inline(never)]
+    pub(super) fn read_digits<E>(
+        &self,
+        leaf: u32,
+        message: &[&[u8]],
+        digits: &mut Digits,
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
+        let mut c = [0; MAX_N];
+        let c = &mut c[..self.ots.n];
+        read(c).map_err(StreamError::Read)?;
+        self.digest(leaf, c, message, digits);
+        Ok(())
+    }
+
+    /// The digits of a message with this C.
+    #[cfg(feature = "alloc")]
     pub(super) fn digits(&self, leaf: u32, c: &[u8], message: &[u8]) -> Digits {
+        let mut digits = Digits::new(self.ots);
+        self.digest(leaf, c, &[message], &mut digits);
+        digits
+    }
+
+    /// Computes the digits of H(I ‖ q ‖ D_MESG ‖ C ‖ message): RFC 8554, Algorithm 3, step 3.
+    fn digest(&self, leaf: u32, c: &[u8], message: &[&[u8]], digits: &mut Digits) {
         let head = self.head(leaf, D_MESG);
-        let mut digest = [0; MAX_N];
-        match self.lms.family {
-            Family::Sha256 => {
-                let hasher = Sha256::new().chain_update(head).chain_update(c).chain_update(message);
-                digest.copy_from_slice(&hasher.finalize());
-            }
-            Family::Shake256 => {
-                Shake256::new().update(&head).update(c).update(message).finalize_xof().squeeze(&mut digest);
-            }
-        }
-        Digits::new(self.ots, &digest[..self.ots.n])
+        let mut all = |take: &mut Take<'_>| {
+            take(&head);
+            take(c);
+            message.iter().for_each(|piece| take(piece));
+        };
+        (self.lms.family.hash)(&mut all, &mut digits.bytes[..self.ots.n]);
+        digits.close(self.ots);
     }
 
     #[cfg(feature = "alloc")]
@@ -115,14 +155,15 @@ impl Tree<'_> {
     pub(super) fn sign(&self, seed: &[u8], leaf: u32, digits: &Digits, signature: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
         self.secrets(seed, leaf, 1, signature);
-        let mut digits = (0_u16..).zip(&digits.0);
+        let mut all = 0_u16..;
         let mut head = || {
-            let (chain, digit) = digits.next().unwrap_or((0, &0));
-            (self.head_of_step(leaf, chain, 0), u32::from(*digit))
+            let chain = all.next().unwrap_or_default();
+            (self.head_of_step(leaf, chain, 0), digits.at(chain.into()))
         };
         self.function().chains(n, p, &mut head, signature);
     }
 
+    #[cfg(feature = "alloc")]
     /// Replaces the ends of the chains of `count` key pairs by their leaves.
     fn close(&self, first: u32, count: usize, values: &mut [u8]) {
         let Ots { n, p, .. } = *self.ots;
@@ -134,35 +175,77 @@ impl Tree<'_> {
         self.function().many(n, count, &mut head, Input::InPlace(n), values);
     }
 
-    /// The root that a signature leads to: RFC 8554, Algorithm 6a; `chains` and `path` as the signature has them.
-    pub(super) fn root_of(&self, leaf: u32, digits: &Digits, chains: &[u8], path: &[u8]) -> [u8; MAX_N] {
+    /// Computes the hash of the one-time key that a signature leads to: RFC 8554, Algorithm 4b, steps 3 and 4.
+    #[inline(never)]
+    pub(super) fn one_time_key<E>(
+        &self,
+        leaf: u32,
+        digits: &Digits,
+        key: &mut [u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
         let Ots { n, p, .. } = *self.ots;
-        let mut values = [0; MAX_P * MAX_N];
-        let values = &mut values[..p * n];
-        values.copy_from_slice(chains);
-        let mut all = (0_u16..).zip(&digits.0);
-        let mut head = || {
-            let (chain, digit) = all.next().unwrap_or((0, &0));
-            (self.head_of_step(leaf, chain, *digit), self.last_step() - u32::from(*digit))
+        let head = self.head(leaf, D_PBLC);
+        let mut result = Ok(());
+        let mut ends = |take: &mut Take<'_>| {
+            take(&head);
+            for first in (0..p).step_by(READ_TOGETHER) {
+                let count = READ_TOGETHER.min(p - first);
+                let mut values = [0; READ_TOGETHER * MAX_N];
+                let values = &mut values[..count * n];
+                result = read(values);
+                if result.is_err() {
+                    return;
+                }
+                let mut all = first as u16..;
+                let head = || {
+                    let chain = all.next().unwrap_or_default();
+                    let digit = digits.at(chain.into());
+                    (self.head_of_step(leaf, chain, digit as u8), self.last_step() - digit)
+                };
+                self.run_chains(count, head, values);
+                take(values);
+            }
         };
-        self.function().chains(n, p, &mut head, values);
-        self.close(leaf, 1, values);
+        (self.lms.family.hash)(&mut ends, &mut key[..n]);
+        result.map_err(StreamError::Read)
+    }
+
+    /// Replaces `count` values by the ends of their chains, each from its head on.
+    #[inline(always)]
+    fn run_chains(&self, count: usize, mut head: impl FnMut() -> ([u8; 23], u32), values: &mut [u8]) {
+        let (n, family) = (self.lms.n, self.lms.family);
+        if SIDE_BY_SIDE {
+            return family.many.chains(n, count, &mut head, values);
+        }
+        for value in values.chunks_exact_mut(n) {
+            let (head, steps) = head();
+            (family.chain)(&head, steps, value);
+        }
+    }
+
+    /// Replaces the hash of a one-time key by the root that it and its path lead to: RFC 8554, Algorithm 6a, step 4.
+    #[inline(never)]
+    pub(super) fn climb<E>(
+        &self,
+        leaf: u32,
+        node: &mut [u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
+        let n = self.lms.n;
         let mut number = leaf + (1 << self.lms.h);
-        let mut pair = [0; 2 * MAX_N];
-        pair[..n].copy_from_slice(&values[..n]);
-        for sibling in path.chunks_exact(n) {
+        *node = self.hash(number, D_LEAF, &[&node[..n]]);
+        while number > 1 {
+            let mut sibling = [0; MAX_N];
+            read(&mut sibling[..n]).map_err(StreamError::Read)?;
+            let mut pair = [&node[..n], &sibling[..n]];
             if number & 1 == 1 {
-                pair.copy_within(..n, n);
-                pair[..n].copy_from_slice(sibling);
-            } else {
-                pair[n..2 * n].copy_from_slice(sibling);
+                pair.reverse();
             }
             number >>= 1;
-            self.function().many(n, 1, &mut || self.head(number, D_INTR), Input::InPlace(2 * n), &mut pair);
+            *node = self.hash(number, D_INTR, &pair);
         }
-        let mut root = [0; MAX_N];
-        root[..n].copy_from_slice(&pair[..n]);
-        root
+        Ok(())
     }
 
     /// A value derived from SEED for a leaf: H(I ‖ u32str(q) ‖ u16str(number) ‖ 0xff ‖ SEED), as RFC 8554, Appendix A, derives secrets of

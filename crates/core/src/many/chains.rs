@@ -1,7 +1,6 @@
 //! Chains of hashes side by side.
 
 use super::messages::permute;
-use crate::engine::BLOCK;
 use crate::secret::wipe;
 use crate::sha2_lanes::{self, Chain, Form, LANES_32, Rows32};
 use crate::sha3::{self, Aligned, LANES, State, absorb_at, from_byte, squeeze};
@@ -239,7 +238,7 @@ impl<const HEAD: usize> Shake256<HEAD> {
         let end = prefix.len() + HEAD + n;
         state.0[end >> 3] ^= from_byte(0x1f, end & 7);
         // The last bit is the last in either form of a lane.
-        state.0[(BLOCK >> 3) - 1] ^= 1 << 63;
+        state.0[(sha3::Shake256::RATE >> 3) - 1] ^= 1 << 63;
         Self {
             prefix: prefix.len(),
             n,

@@ -8,8 +8,7 @@ use super::Function;
 use crate::secret::wipe;
 use crate::sha2_lanes::{LANES_32, LANES_64, Rows32, Rows64, active};
 use crate::sha3::{
-    Aligned, LANES, Shake128, Shake256, State, absorb_at, from_byte, lanes, permute_aligned, permuted,
-    squeeze,
+    Aligned, LANES, Shake256, State, absorb_at, from_byte, lanes, permute_aligned, permuted, squeeze,
 };
 
 /// Hashes of messages on their way, at most [`Function::lanes`].
@@ -23,13 +22,7 @@ pub(crate) struct Messages {
 enum Hashes {
     Sha256(Sha2<u32>),
     Sha512(Sha2<u64>),
-    Shake { states: [Aligned; LANES], place: usize, rate: usize },
-}
-
-impl Hashes {
-    const fn shake(rate: usize) -> Self {
-        Self::Shake { states: [const { Aligned(State::new()) }; LANES], place: 0, rate }
-    }
+    Shake256 { states: [Aligned; LANES], place: usize },
 }
 
 impl Messages {
@@ -42,11 +35,12 @@ impl Messages {
         let hashes = match function {
             Function::Sha256(state, len) => Hashes::Sha256(Sha2::new(state, len)),
             Function::Sha512(state, len) => Hashes::Sha512(Sha2::new(state, len)),
-            Function::Shake256(_) => Hashes::shake(Shake256::RATE),
-            Function::Shake128(_) => Hashes::shake(Shake128::RATE),
+            Function::Shake256(_) => {
+                Hashes::Shake256 { states: [const { Aligned(State::new()) }; LANES], place: 0 }
+            }
         };
         let mut messages = Self { busy, hashes };
-        if let Function::Shake256(prefix) | Function::Shake128(prefix) = function {
+        if let Function::Shake256(prefix) = function {
             messages.update(|_| prefix);
         }
         let mut heads = [[0; HEAD]; LANES_32];
@@ -61,16 +55,16 @@ impl Messages {
         match &mut self.hashes {
             Hashes::Sha256(hashes) => hashes.update(busy, piece),
             Hashes::Sha512(hashes) => hashes.update(busy, piece),
-            Hashes::Shake { states, place, rate } => {
+            Hashes::Shake256 { states, place } => {
                 let (mut from, len) = (0, piece(0).len());
                 while from < len {
-                    let to = len.min(from + *rate - *place);
+                    let to = len.min(from + Shake256::RATE - *place);
                     for (i, state) in states[..busy].iter_mut().enumerate() {
                         absorb_at(&mut state.0, *place, &piece(i)[from..to]);
                     }
                     *place += to - from;
                     from = to;
-                    if *place == *rate {
+                    if *place == Shake256::RATE {
                         permute(states, busy);
                         *place = 0;
                     }
@@ -84,11 +78,11 @@ impl Messages {
         match &mut self.hashes {
             Hashes::Sha256(hashes) => hashes.finish(self.busy, n, out),
             Hashes::Sha512(hashes) => hashes.finish(self.busy, n, out),
-            Hashes::Shake { states, place, rate } => {
+            Hashes::Shake256 { states, place } => {
                 for state in &mut states[..self.busy] {
                     state.0.0[*place >> 3] ^= from_byte(0x1f, *place & 7);
                     // The last bit is the last in either form of a lane.
-                    state.0.0[(*rate >> 3) - 1] ^= 1 << 63;
+                    state.0.0[(Shake256::RATE >> 3) - 1] ^= 1 << 63;
                 }
                 permute(states, self.busy);
                 for (i, state) in states[..self.busy].iter_mut().enumerate() {

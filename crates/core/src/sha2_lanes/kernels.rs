@@ -9,7 +9,9 @@ mod portable;
 mod sha_ni;
 
 use super::{Chain, Form, Rows32, Rows64, Word, compress};
-use crate::cpu::{self, Level};
+use crate::cpu;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
 
 /// The compressions of one instruction set, of as many lanes from the first on as are asked for.
 pub(crate) struct Kernels {

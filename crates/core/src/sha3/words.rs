@@ -8,6 +8,7 @@ use super::kernels::{is_plugged, kernels};
 use crate::cpu::Level;
 
 /// Whether any table of this target permutes more than two sponges side by side: schedules for that are no code elsewhere.
+#[cfg(feature = "alloc")]
 pub(crate) const WIDE: bool = cfg!(target_arch = "x86_64");
 
 /// The most sponges that any table permutes side by side; where lanes are interleaved, none does.
@@ -32,6 +33,7 @@ pub(crate) fn permuted(busy: usize, lanes: usize) -> usize {
 }
 
 /// Adds whole words.
+#[cfg(feature = "alloc")]
 pub(crate) fn absorb(words: &mut [u64], bytes: &[u8]) {
     debug_assert!(bytes.len() & 7 == 0);
     interleaved::absorb(words, bytes.as_chunks().0);

@@ -36,6 +36,11 @@ impl Address {
         Self { kind, words, ..self }
     }
 
+    /// The address of a node in the same tree.
+    pub(super) const fn at(self, height: u32, index: u32) -> Self {
+        Self { words: [self.words[0], height, index], ..self }
+    }
+
     /// Its 32 bytes.
     pub(super) fn bytes(&self) -> [u8; 32] {
         let mut bytes = [0; 32];

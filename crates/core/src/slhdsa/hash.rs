@@ -11,7 +11,6 @@ use crate::sha3::Shake256;
 /// The functions of a key, behind PK.seed.
 pub(super) struct Hash<'a> {
     pub params: &'static Params,
-    pk_seed: &'a [u8],
     /// F and PRF.
     short: Function<'a>,
     /// H and T_l.
@@ -30,7 +29,7 @@ impl<'a> Hash<'a> {
                 (short, if params.n == 16 { short } else { Function::sha_512_behind(&block) })
             }
         };
-        Self { params, pk_seed, short, long }
+        Self { params, short, long }
     }
 
     /// Chains of F from PRF of SK.seed on, `count` of them, to `values`, n bytes each. The addresses of PRF come in their order, maybe with a
@@ -129,20 +128,6 @@ impl<'a> Hash<'a> {
             (Family::Sha2, n) => r.copy_from_slice(&hmac::<Sha512, 128>(sk_prf, randomness, message)[..n]),
         }
     }
-
-    /// H_msg: the digest of a message in pieces, to `digest`.
-    pub(super) fn h_msg(&self, r: &[u8], pk_root: &[u8], message: &[&[u8]], digest: &mut [u8]) {
-        match (self.params.family, self.params.n) {
-            (Family::Shake, _) => {
-                let mut hasher = Shake256::new();
-                hasher.update(r).update(self.pk_seed).update(pk_root);
-                message.iter().for_each(|piece| _ = hasher.update(piece));
-                hasher.finalize_xof().squeeze(digest);
-            }
-            (Family::Sha2, 16) => mgf1_of::<Sha256>(r, self.pk_seed, pk_root, message, digest),
-            (Family::Sha2, _) => mgf1_of::<Sha512>(r, self.pk_seed, pk_root, message, digest),
-        }
-    }
 }
 
 /// HMAC (FIPS 198-1) of the randomness and a message in pieces; the key is shorter than a block.
@@ -161,20 +146,4 @@ fn hmac<D: sha2::Digest, const BLOCK: usize>(
     let mut inner = padded(0x36).chain_update(randomness);
     message.iter().for_each(|piece| inner.update(piece));
     padded(0x5c).chain_update(inner.finalize()).finalize()
-}
-
-/// MGF1 (RFC 8017, Appendix B.2.1) of R ‖ PK.seed ‖ hash(R ‖ PK.seed ‖ PK.root ‖ M).
-fn mgf1_of<D: sha2::Digest>(r: &[u8], pk_seed: &[u8], pk_root: &[u8], message: &[&[u8]], out: &mut [u8]) {
-    let mut inner = D::new().chain_update(r).chain_update(pk_seed).chain_update(pk_root);
-    message.iter().for_each(|piece| inner.update(piece));
-    let inner = inner.finalize();
-    for (counter, out) in (0_u32..).zip(out.chunks_mut(<D as sha2::Digest>::output_size())) {
-        let block = D::new()
-            .chain_update(r)
-            .chain_update(pk_seed)
-            .chain_update(&inner)
-            .chain_update(counter.to_be_bytes())
-            .finalize();
-        out.copy_from_slice(&block[..out.len()]);
-    }
 }

@@ -16,7 +16,7 @@ use crate::filled::{Holds, filled};
 use crate::secret::{Secret, StackGuard, declassify};
 
 /// The most bytes of the digest of a message.
-const MAX_DIGEST: usize = 49;
+pub(super) const MAX_DIGEST: usize = 49;
 
 /// A verifying key: PK.seed ‖ PK.root.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl VerifyingKey {
         &self.bytes[..self.set.verifying_key_len()]
     }
 
-    fn halves(&self) -> (&[u8], &[u8]) {
+    pub(super) fn halves(&self) -> (&[u8], &[u8]) {
         self.as_bytes().split_at(self.set.0.n)
     }
 
@@ -128,7 +128,10 @@ impl VerifyingKey {
         let (r, rest) = signature.split_at(params.n);
         let (fors, hypertree) = rest.split_at(params.fors_len());
         let mut digest = [0; MAX_DIGEST];
-        message.pieces(|pieces| hash.h_msg(r, self.halves().1, pieces, digest_of(params, &mut digest)));
+        let (seed, root) = self.halves();
+        message.pieces(|pieces| {
+            (params.functions.message)([r, seed, root], pieces, digest_of(params, &mut digest));
+        });
         let (digest, place) = parts(params, &digest);
         Ok(Claim { indices: hash.indices(digest), place, fors, hypertree, node: [0; MAX_N] })
     }
@@ -140,13 +143,13 @@ impl VerifyingKey {
     }
 }
 
-fn digest_of<'d>(params: &Params, digest: &'d mut [u8; MAX_DIGEST]) -> &'d mut [u8] {
+pub(super) fn digest_of<'d>(params: &Params, digest: &'d mut [u8; MAX_DIGEST]) -> &'d mut [u8] {
     let [md, tree, leaf] = params.digest_parts();
     &mut digest[..md + tree + leaf]
 }
 
 /// The digest of FORS; the tree and the leaf: FIPS 205, Algorithm 19 (slh_sign_internal), lines 6 to 10.
-fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
+pub(super) fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
     let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
@@ -465,7 +468,7 @@ impl SigningKey {
             hash.prf_msg(sk_prf, randomness, pieces, r);
             // public: part of the signature
             declassify(r);
-            hash.h_msg(r, pk_root, pieces, digest_of(params, &mut digest));
+            (params.functions.message)([r, pk_seed, pk_root], pieces, digest_of(params, &mut digest));
         });
         let (digest, place) = parts(params, &digest);
         let key = hash.sign_with_fors(sk_seed, digest, place, fors);

@@ -322,7 +322,7 @@ mod tests {
                 let signature = limited.sign(&message.into(), &pk_seed[..n]);
                 assert!(signature == key.sign_deterministic(message), "{set}");
                 assert_eq!(limited.verifying_key().verify(message, &signature), Ok(()), "{set}");
-                for place in [0, n, signature.len() / 2, signature.len() - 1] {
+                for place in [0, n, signature.len() >> 1, signature.len() - 1] {
                     let mut other = signature.clone();
                     other[place] ^= 1;
                     assert_eq!(limited.verifying_key().verify(message, &other), Err(InvalidSignature));
@@ -335,7 +335,7 @@ mod tests {
     fn lengths_are_those_of_the_draft() {
         let chains = LimitedParameterSet::ALL.iter().map(|set| set.0.0.chains());
         assert!(chains.eq([68, 68, 67, 67, 133, 133]));
-        let digests = LimitedParameterSet::ALL.iter().map(|set| set.0.0.digest_parts().iter().sum());
-        assert!(digests.eq([21_usize, 21, 32, 32, 41, 41]));
+        let digests = LimitedParameterSet::ALL.iter().map(|set| set.0.0.digest_parts().iter().sum::<usize>());
+        assert!(digests.eq([21, 21, 32, 32, 41, 41]));
     }
 }

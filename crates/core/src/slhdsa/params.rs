@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::serial::Functions;
+
 /// The most bytes that n is.
 pub(super) const MAX_N: usize = 32;
 
@@ -27,6 +29,7 @@ pub(super) enum Family {
 pub(super) struct Params {
     pub name: &'static str,
     pub family: Family,
+    pub functions: &'static Functions,
     /// Bytes of a node.
     pub n: usize,
     /// The height of the hypertree, and its layers.
@@ -60,7 +63,8 @@ impl Params {
         while (len_1 * ((1 << lg_w) - 1)) >> (len_2 * lg_w as usize) > 0 {
             len_2 += 1;
         }
-        Self { name, family, n, h, d, a, k, lg_w, height: h / d, len_1, len_2 }
+        let functions = Functions::of(family, n);
+        Self { name, family, functions, n, h, d, a, k, lg_w, height: h / d, len_1, len_2 }
     }
 
     /// The chains of a one-time signature, len.

@@ -5,11 +5,13 @@
 use gambeson::lms::hazmat::{one_time_signature, sign_with_randomizer};
 use gambeson::lms::{
     HssSigningKey, HssVerifyingKey, InvalidSignature, LmotsType, LmsType, SigningKey, SigningKeyError,
-    VerifyingKey, VerifyingKeyError,
+    StreamError, VerifyingKey, VerifyingKeyError,
 };
 use gambeson::stateful::hazmat::MemoryStore;
 use gambeson::stateful::{ForeignIndex, Reserve, ReserveError, Signer, StoreId, TreeOptions};
 use sha2::{Digest, Sha256};
+
+use crate::streamed::{EndsAt, Flash};
 
 fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..][..2], 16).expect("hexadecimal")).collect()
@@ -69,6 +71,61 @@ fn keys_and_signatures_are_the_published_ones_and_verify() {
             assert_eq!(key.verify(&message, wrong), Err(InvalidSignature));
         }
         assert_eq!(key.verify(b"another message", &signature), Err(InvalidSignature));
+    }
+}
+
+/// The verifying key, and the signature of a message by a leaf.
+fn signed(
+    lms: LmsType,
+    ots: LmotsType,
+    identifier: &[u8; 16],
+    seed: &[u8],
+    leaf: u32,
+    message: &[u8],
+) -> (VerifyingKey, Vec<u8>) {
+    let private =
+        SigningKey::from_seed(lms, ots, identifier, seed, TreeOptions::new()).expect("types that fit");
+    let key = *private.verifying_key();
+    let mut signer = Signer::new(private, MemoryStore::new(leaf.into()));
+    let index = signer.reserve_one().expect("a leaf of the tree");
+    (key, signer.sign(index, message).expect("an index of the same store"))
+}
+
+/// The result for a signature behind a callback, and the bytes that were read.
+fn streamed(key: &VerifyingKey, message: &[u8], bytes: &[u8]) -> (Result<(), StreamError<EndsAt>>, usize) {
+    let mut flash = Flash::new(bytes);
+    let (first, second) = message.split_at(message.len() / 3);
+    let result = key.verify_streamed(&[first, &[], second], |out| flash.next(out));
+    (result, flash.read)
+}
+
+#[test]
+fn a_streamed_signature_is_verified_to_its_last_byte_and_no_further() {
+    for (lms, ots, i, seed, q, message, key, _) in SIGNATURES.iter().copied() {
+        let (message, seed) = (bytes(message), bytes(seed));
+        let signature = signed(lms, ots, &bytes(i).try_into().unwrap(), &seed, q, &message).1;
+        let key = VerifyingKey::of_types(lms, ots, &bytes(key)).unwrap();
+        let end = signature.len();
+        let verified = streamed(&key, &message, &[&signature[..], b"behind it"].concat());
+        assert_eq!(verified, (Ok(()), end), "{lms} {ots}");
+        assert_eq!(streamed(&key, b"another message", &signature), (Err(StreamError::Invalid), end));
+        let path = end - key.lms_type().height() as usize * seed.len();
+        for place in [3, 7, 8, 8 + seed.len(), path - 1, path, end - 1] {
+            let mut wrong = signature.clone();
+            wrong[place] ^= 1;
+            assert_eq!(streamed(&key, &message, &wrong).0, Err(StreamError::Invalid), "{lms} {ots} {place}");
+        }
+    }
+}
+
+#[test]
+fn a_streamed_signature_that_is_truncated_anywhere_gives_the_error_of_the_callback() {
+    let (lms, ots) = (LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W8);
+    let (key, signature) = signed(lms, ots, &[7; 16], &[8; 24], 21, b"message");
+    assert_eq!(signature.len(), 780);
+    for end in 0..signature.len() {
+        let result = streamed(&key, b"message", &signature[..end]).0;
+        assert_eq!(result, Err(StreamError::Read(EndsAt(end))));
     }
 }
 
@@ -184,6 +241,11 @@ fn faults_of_keys_are_told() {
     let error = |key: &[u8]| VerifyingKey::from_bytes(key).unwrap_err();
     assert_eq!(error(&key[..47]), VerifyingKeyError::Length { expected: 48, actual: 47 });
     assert_eq!(error(&key[..7]), VerifyingKeyError::Length { expected: 24, actual: 7 });
+    let of_types = |lms, ots| VerifyingKey::of_types(lms, ots, &key);
+    let (lms, ots) = (LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W8);
+    assert_eq!(of_types(lms, ots), VerifyingKey::from_bytes(&key));
+    assert_eq!(of_types(LmsType::SHA256_M24_H10, ots), Err(VerifyingKeyError::LmsType(0x0a)));
+    assert_eq!(of_types(lms, LmotsType::SHA256_N24_W4), Err(VerifyingKeyError::LmotsType(0x08)));
     key[7] = 4;
     assert_eq!(error(&key), VerifyingKeyError::LmotsType(4));
     key[3] = 0x19;
@@ -193,6 +255,17 @@ fn faults_of_keys_are_told() {
     assert_eq!(levels(0), VerifyingKeyError::Levels(0));
     assert_eq!(levels(9), VerifyingKeyError::Levels(9));
     assert_eq!(levels(1), VerifyingKeyError::LmsType(0x19));
+}
+
+/// As `streamed`, of several levels.
+fn streamed_hss(
+    key: &HssVerifyingKey,
+    message: &[u8],
+    bytes: &[u8],
+) -> (Result<(), StreamError<EndsAt>>, usize) {
+    let mut flash = Flash::new(bytes);
+    let result = key.verify_streamed(&[message], |offset, out| flash.at(offset, out));
+    (result, flash.read)
 }
 
 /// RFC 8554, Appendix F, Test Case 2: two levels, and the seeds that both keys are of.
@@ -218,8 +291,18 @@ fn the_signature_of_two_levels_of_the_rfc_is_made_and_verified() {
         let mut wrong = signature.clone();
         wrong[place] ^= 1;
         assert_eq!(hss.verify(&message, &wrong), Err(InvalidSignature), "{place}");
+        assert_eq!(streamed_hss(&hss, &message, &wrong).0, Err(StreamError::Invalid), "{place}");
     }
     assert_eq!(hss.verify(&message[1..], &signature), Err(InvalidSignature));
+    for wrong in [&signature[..signature.len() - 1], &[&signature[..], &[0]].concat(), &[]] {
+        assert_eq!(hss.verify(&message, wrong), Err(InvalidSignature));
+    }
+    let behind = [&signature[..], b"behind it"].concat();
+    assert_eq!(streamed_hss(&hss, &message, &behind), (Ok(()), signature.len()));
+    for end in (0..signature.len()).step_by(7).chain([signature.len() - 1]) {
+        let result = streamed_hss(&hss, &message, &signature[..end]).0;
+        assert_eq!(result, Err(StreamError::Read(EndsAt(end))));
+    }
 
     let top = (
         bytes("d08fabd4a2091ff0a8cb4ed834e74534"),

@@ -8,5 +8,7 @@ mod mlkem;
 mod sha3;
 #[cfg(feature = "alloc")]
 mod slhdsa;
+#[cfg(feature = "alloc")]
+mod streamed;
 #[cfg(all(feature = "alloc", feature = "hazmat"))]
 mod xmss;

@@ -2,8 +2,12 @@
 //!
 //! Answers from NIST's ACVP server, FIPS 205 sample files (public domain).
 
-use gambeson::slhdsa::{self, InvalidSignature, Message, ParameterSet, PreHash, SigningKey, VerifyingKey};
+use gambeson::slhdsa::{
+    self, InvalidSignature, Message, ParameterSet, PreHash, SigningKey, StreamError, VerifyingKey,
+};
 use sha2::{Digest, Sha256};
+
+use crate::streamed::{EndsAt, Flash};
 
 fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..][..2], 16).expect("hexadecimal")).collect()
@@ -92,15 +96,38 @@ fn signatures_are_the_published_ones_and_verify() {
         assert_eq!(Sha256::digest(&signature).as_slice(), bytes(sha256), "{name} {pre_hash}");
         let public = VerifyingKey::from_bytes(set(name), key.verifying_key().as_bytes()).unwrap();
         assert_eq!(public.verify(message, &signature), Ok(()), "{name} {pre_hash}");
+        let mut flash = Flash::new(&signature);
+        assert_eq!(public.verify_streamed(message, |out| flash.next(out)), Ok(()), "{name} {pre_hash}");
+        assert_eq!((flash.read, flash.longest), (signature.len(), public.parameter_set().seed_len()));
         // A byte of R, of FORS and of the highest tree.
         let end = signature.len() - 1;
         for place in [0, end / 8, end] {
             signature[place] ^= 1;
             assert_eq!(public.verify(message, &signature), Err(InvalidSignature), "{name} {place}");
+            let mut flash = Flash::new(&signature);
+            let result = public.verify_streamed(message, |out| flash.next(out));
+            assert_eq!(result, Err(StreamError::Invalid), "{name} {place}");
             signature[place] ^= 1;
         }
         assert_eq!(public.verify(b"another message", &signature), Err(InvalidSignature));
         assert_eq!(public.verify(message, &signature[1..]), Err(InvalidSignature));
+    }
+}
+
+#[test]
+fn a_streamed_signature_that_is_truncated_gives_the_error_of_the_callback_and_bytes_behind_it_are_not_read() {
+    for set in [ParameterSet::SHA2_128F, ParameterSet::SHAKE_128F] {
+        let key = SigningKey::from_seeds(set, &[1; 16], &[2; 16], &[3; 16]).unwrap();
+        let (signature, public) = (key.sign_deterministic(b"message"), key.verifying_key());
+        for end in (0..signature.len()).step_by(61).chain(signature.len() - 17..signature.len()) {
+            let mut flash = Flash::new(&signature[..end]);
+            let result = public.verify_streamed(b"message", |out| flash.next(out));
+            assert_eq!(result, Err(StreamError::Read(EndsAt(end))), "{set}");
+        }
+        let behind = [&signature[..], b"behind it"].concat();
+        let mut flash = Flash::new(&behind);
+        assert_eq!(public.verify_streamed(b"message", |out| flash.next(out)), Ok(()), "{set}");
+        assert_eq!(flash.read, signature.len());
     }
 }
 
@@ -130,7 +157,8 @@ fn wrong_lengths_are_told_with_their_input() {
 
 fn key(set: ParameterSet, seed: u8) -> SigningKey {
     let n = set.seed_len();
-    SigningKey::from_seeds(set, &[seed; 32][..n], &[2; 32][..n], &[3; 32][..n]).unwrap()
+    SigningKey::from_seeds(set, &[seed; 32][..n], &[2; 32][..n], &[3; 32][..n])
+        .expect("seeds of the set's length")
 }
 
 #[test]

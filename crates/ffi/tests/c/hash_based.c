@@ -314,6 +314,34 @@ static void misuse_of_slhdsa(void)
     CHECK(gambeson_slhdsa_sign(SET, signature, LEN, PURE(message, 3, NULL, 0), sk, 64, NULL) == GAMBESON_ERROR_KEY);
 }
 
+// A signature in memory as a function gives it, and the bytes of it that were read.
+typedef struct flash { const uint8_t *bytes; size_t len, read, longest; } flash;
+
+static int next(void *ctx, size_t offset, uint8_t *out, size_t len)
+{
+    flash *from = ctx;
+    if (offset + len > from->len) return 7;
+    for (size_t i = 0; i < len; i++) out[i] = from->bytes[offset + i];
+    if (offset + len > from->read) from->read = offset + len;
+    if (len > from->longest) from->longest = len;
+    return 0;
+}
+
+static void streamed_slhdsa(void)
+{
+    uint8_t vk[32], sk[64], message[3] = {3}, seeds[48] = {5};
+    CHECK(!gambeson_slhdsa_keypair(SET, vk, 32, sk, 64, GIVEN(seeds, 48)));
+    CHECK(!gambeson_slhdsa_sign(SET, signature, LEN, PURE(message, 3, NULL, 0), sk, 64, NULL));
+    flash whole = {signature, sizeof signature, 0, 0}, cut = {signature, LEN - 1, 0, 0};
+    CHECK(!gambeson_slhdsa_verify_streamed(SET, next, &whole, PURE(message, 3, NULL, 0), vk, 32));
+    CHECK(whole.read == LEN && whole.longest == 16);
+    CHECK(gambeson_slhdsa_verify_streamed(SET, next, &cut, PURE(message, 3, NULL, 0), vk, 32) == GAMBESON_ERROR_READ);
+    CHECK(gambeson_slhdsa_verify_streamed(SET, next, &whole, PURE(message, 2, NULL, 0), vk, 32) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_slhdsa_verify_streamed(SET, NULL, NULL, PURE(message, 3, NULL, 0), vk, 32) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_slhdsa_verify_streamed(19, next, &whole, PURE(message, 3, NULL, 0), vk, 32) == GAMBESON_ERROR_SET);
+    CHECK(gambeson_slhdsa_verify_streamed(SET, next, &whole, PURE(message, 3, NULL, 0), vk, 31) == GAMBESON_ERROR_LENGTH);
+}
+
 // A signature by LMS, and the one of HSS with one level that has it: both begin with four bytes more.
 static void lms(void)
 {
@@ -333,6 +361,14 @@ static void lms(void)
     CHECK(gambeson_lms_verify(of_tree + 4, len - 4, message, message_len, vk + 4, vk_len - 5) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_hss_verify(of_tree, len, message, message_len, vk, 3) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_lms_verify(of_tree + 4, len - 4, message, message_len, NULL, 0) == GAMBESON_ERROR_LENGTH);
+    flash tree = {of_tree + 4, sizeof of_tree - 4, 0, 0}, levels = {of_tree, sizeof of_tree, 0, 0}, cut = {of_tree, len - 1, 0, 0};
+    CHECK(!gambeson_lms_verify_streamed(next, &tree, message, message_len, vk + 4, vk_len - 4) && tree.read == len - 4);
+    CHECK(!gambeson_hss_verify_streamed(next, &levels, message, message_len, vk, vk_len) && levels.read == len);
+    CHECK(gambeson_hss_verify_streamed(next, &cut, message, message_len, vk, vk_len) == GAMBESON_ERROR_READ);
+    CHECK(gambeson_lms_verify_streamed(next, &tree, message, 1, vk + 4, vk_len - 4) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_hss_verify_streamed(next, &levels, message, 1, vk, vk_len) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_lms_verify_streamed(NULL, &tree, message, message_len, vk + 4, vk_len - 4) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_hss_verify_streamed(next, &levels, message, message_len, vk, 3) == GAMBESON_ERROR_LENGTH);
     // One bit more in the number of levels, in each type, in a chain, in the path.
     vk[3] = 0;
     CHECK(gambeson_hss_verify(of_tree, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_KEY);
@@ -387,6 +423,7 @@ void hash_based(int all)
 {
     answers_slhdsa(all);
     misuse_of_slhdsa();
+    streamed_slhdsa();
     lms();
     xmss();
 }
