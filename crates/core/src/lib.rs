@@ -35,4 +35,7 @@ mod workspace;
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
+#[cfg(feature = "hazmat")]
+#[doc(hidden)]
+pub use sha2_lanes::alone as sha2_kernels;
 pub use workspace::{Compact, Small, Workspace};

@@ -3,6 +3,8 @@
 //! Words stand as columns: row i has word i of every lane. A chain of hashes whose inputs are short stays so from one step to the next, and
 //! its fixed beginning is a state that is computed once. Long single messages are hashed by the crate `sha2`.
 
+#[cfg(feature = "hazmat")]
+pub mod alone;
 mod kernels;
 
 pub(crate) use kernels::active;
