@@ -285,6 +285,48 @@ impl Dsa {
     }
 }
 
+unsafe extern "C" {
+    fn gambeson_slhdsa_keypair(
+        _: c_int,
+        _: *mut u8,
+        _: usize,
+        _: *mut u8,
+        _: usize,
+        _: *const Randomness,
+    ) -> c_int;
+    fn gambeson_slhdsa_sign(
+        _: c_int,
+        _: *mut u8,
+        _: usize,
+        _: *const Message,
+        _: Bytes,
+        _: usize,
+        _: *const Randomness,
+    ) -> c_int;
+    fn gambeson_slhdsa_verify(_: c_int, _: Bytes, _: usize, _: *const Message, _: Bytes, _: usize) -> c_int;
+}
+
+/// Both keys of a set of SLH-DSA, which has this number.
+pub fn slhdsa_keypair(set: c_int, vk: &mut [u8], sk: &mut [u8], randomness: &Randomness) {
+    let (vk, vk_len, sk, sk_len) = (vk.as_mut_ptr(), vk.len(), sk.as_mut_ptr(), sk.len());
+    // SAFETY: as above.
+    well(unsafe { gambeson_slhdsa_keypair(set, vk, vk_len, sk, sk_len, randomness) });
+}
+
+/// Signs by SLH-DSA.
+pub fn slhdsa_sign(set: c_int, signature: &mut [u8], message: &Message, sk: &[u8], randomness: &Randomness) {
+    let (signature, len) = (signature.as_mut_ptr(), signature.len());
+    // SAFETY: as above.
+    well(unsafe { gambeson_slhdsa_sign(set, signature, len, message, sk.as_ptr(), sk.len(), randomness) });
+}
+
+/// Verifies by SLH-DSA.
+pub fn slhdsa_verify(set: c_int, signature: &[u8], message: &Message, vk: &[u8]) {
+    let (signature, len) = (signature.as_ptr(), signature.len());
+    // SAFETY: as above.
+    well(unsafe { gambeson_slhdsa_verify(set, signature, len, message, vk.as_ptr(), vk.len()) });
+}
+
 /// The calls of one hash.
 #[derive(Debug)]
 pub struct Hasher {

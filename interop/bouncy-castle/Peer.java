@@ -137,7 +137,7 @@ public final class Peer {
             case "look" -> look(request, answer);
             case "chain" -> chain(request.get("alg"), answer);
             case "pkcs12" -> pkcs12(request, answer);
-            default -> throw new IllegalArgumentException("no such question");
+            default -> HashBased.answer(request, answer);
         }
     }
 
@@ -314,11 +314,11 @@ public final class Peer {
         return new Date(System.currentTimeMillis() + fromNow * 3_600_000L);
     }
 
-    private static byte[] bytes(Map<String, String> request, String name) {
+    static byte[] bytes(Map<String, String> request, String name) {
         return Hex.decode(request.get(name));
     }
 
-    private static void put(List<String> answer, String name, byte[] value) {
+    static void put(List<String> answer, String name, byte[] value) {
         answer.add(name + "=" + Hex.toHexString(value));
     }
 }

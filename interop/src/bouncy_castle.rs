@@ -14,7 +14,7 @@ use gambeson_pki::{
 use libtest_mimic::Trial;
 
 use crate::tools::{Result, check, command, succeed, unavailable};
-use crate::{composite, x509};
+use crate::{composite, hash_based, x509};
 
 /// Of all packages but that of TLS.
 const VERSION: &str = "1.85";
@@ -51,6 +51,7 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     // 22 kinds of keys, 14 of which sign, 7 of these composites.
     assert_eq!(trials.len(), 22 + 3 * 14 + 7);
     let name = "bouncy_castle::we_name_its_keys_and_certificates_of_slh_dsa_and_refuse_them";
+    trials.extend(hash_based::trials(&peer));
     trials.push(Trial::test(name, move || names_slh_dsa(&peer)));
     trials
 }
@@ -88,11 +89,15 @@ pub struct Answer(HashMap<String, String>);
 impl BouncyCastle {
     /// Has Maven fetch the packages, unless they are there, and starts the peer on them.
     fn start(scratch: &Path) -> Result<Self> {
-        let folder = jars(scratch)?;
+        let (jars, classes) = (jars(scratch)?.join("*"), scratch.join("bouncy-castle-peer"));
+        std::fs::create_dir_all(&classes).map_err(text)?;
+        let sources = ["Peer.java", "HashBased.java"].map(|file| source().join(file));
+        succeed(command("javac").arg("-cp").arg(&jars).arg("-d").arg(&classes).args(sources), b"")?;
+        let path = std::env::join_paths([classes, jars]).map_err(text)?;
         let mut child = command("java")
             .arg("-cp")
-            .arg(folder.join("*"))
-            .arg(source().join("Peer.java"))
+            .arg(path)
+            .arg("Peer")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -11,6 +11,7 @@
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
+//! | [`hash_based`] | Bouncy Castle, and the OpenSSL inside Node: SLH-DSA; Bouncy Castle: HSS |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
 //! | [`hpke_pq`] | a provider for OpenMLS with the KEMs and the derivation of draft-ietf-hpke-pq |
@@ -30,6 +31,7 @@ pub mod bouncy_castle;
 pub mod cctv;
 pub mod composite;
 pub mod forged;
+pub mod hash_based;
 pub mod hpke_pq;
 pub mod legacy;
 pub mod mls_rs;
@@ -64,6 +66,7 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         mls_rs::trials(),
         bogo::trials(scratch, bogo_shim),
         bouncy_castle::trials(scratch),
+        hash_based::trials_with_openssl(scratch),
     ]
     .into_iter()
     .flatten()

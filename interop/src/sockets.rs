@@ -23,6 +23,7 @@ use crate::tools::{Result, check, unavailable};
 pub(crate) use conversation::patient;
 use conversation::{as_client, as_server, over};
 use peers::{FINDERS, Find, Peer};
+pub(crate) use peers::{NODES, node};
 
 /// Tests with each peer that is here, in both roles.
 #[must_use]

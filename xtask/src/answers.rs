@@ -111,38 +111,44 @@ pub fn subjects(workspace: &Workspace) -> Result<String> {
 }
 
 /// Folders of published vectors whose schemes or forms are not built: their files are named as not run.
-const NOT_BUILT: [&str; 7] =
-    ["composite-kem/", "hqc/", "identity/", "lms/", "pkcs11-profiles/", "slh-dsa/", "xmss/"];
+const NOT_BUILT: [&str; 5] = ["composite-kem/", "hqc/", "identity/", "pkcs11-profiles/", "xmss/"];
+
+/// The levels of this architecture, the lowest first.
+const LEVELS: &[&str] =
+    if cfg!(target_arch = "x86_64") { &["portable", "avx2", "avx512"] } else { &["portable", "neon"] };
 
 /// The published vectors beside this repository, with the tables of every level that this machine can run.
 pub fn check_shared(workspace: &Workspace, folder: &Path) -> Result<String> {
-    let sums = side_by_side(&["portable", "neon", "avx2", "avx512"], |_, level| {
-        let arguments = ["vectors", "check", "--json", "--limit", level];
+    let mut doctor = workspace.command(checked(workspace)?, &["doctor", "--json"]);
+    let doctor = read(&workspace.logged("doctor", &mut doctor)?)?;
+    let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
+    let place = LEVELS.iter().position(|level| *level == best).context("the program names a level")?;
+    let sums = side_by_side(&LEVELS[..=place], |i, level| {
+        // Trees of 2^15 to 2^25 leaves: tests compute parts of them.
+        let arguments = ["vectors", "check", "--json", "--skip", "lms/tall", "--limit", level];
         let mut command = workspace.command(workspace.built("checked", "gambeson"), &arguments);
+        if i < place {
+            // Minutes of signing: the core's tests compare the tables of all levels.
+            command.args(["--skip", "slh-dsa"]);
+        }
         // Files of schemes that are not built make it fail; what is wrong with any other is told in its sum.
         let (_, text) = workspace.tried(&format!("vectors-check-{level}"), command.arg(folder))?;
         let sum = read(text.lines().last().context("nothing was printed")?)?;
         let wrong = ["failed", "unsupported", "unreadable"].iter().any(|name| sum[name] != 0);
         ensure!(!wrong, "with the {level} tables, a vector does not hold: {sum}");
+        ensure!(sum["level"] == *level, "the {level} tables did not run: {sum}");
         let not_run = sum["notRun"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let known = not_run.filter(|name| !NOT_BUILT.iter().any(|folder| name.starts_with(folder)));
         let known: Vec<&str> = known.collect();
         ensure!(known.is_empty(), "with the {level} tables, files are not run: {known:?}");
-        Ok((*level, sum))
+        Ok(sum)
     })?;
-    let ran: Vec<_> = sums.iter().filter(|(level, sum)| sum["level"] == *level).collect();
-    let levels: Vec<&str> = ran.iter().map(|(level, _)| *level).collect();
-    ensure!(levels.first() == Some(&"portable"), "the portable tables did not run: {levels:?}");
-    let (_, sum) = ran.last().context("the portable tables ran")?;
+    let sum = sums.last().context("the portable tables ran")?;
     let [files, passed, failed, skipped] = ["files", "passed", "failed", "skipped"].map(|name| &sum[name]);
     let not_run = sum["notRun"].as_array().map_or(0, Vec::len);
-    let mut doctor = workspace.command(checked(workspace)?, &["doctor", "--json"]);
-    let doctor = read(&workspace.logged("doctor", &mut doctor)?)?;
-    let best = doctor["cpu"]["detected"].as_str().context("the program names its level")?;
-    ensure!(levels.contains(&best), "the {best} tables did not run: {levels:?}");
     Ok(format!(
-        "{files} files, {not_run} of them of schemes that are not built: {passed} passed, {failed} failed, {skipped} skipped (not listed by `info`); each with {}",
-        levels.join(", ")
+        "{files} files, {not_run} of them of schemes that are not built: {passed} passed, {failed} failed, {skipped} skipped (not listed by `info`); with {}; SLH-DSA with the last",
+        LEVELS[..=place].join(", ")
     ))
 }
 

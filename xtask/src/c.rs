@@ -3,7 +3,7 @@
 use crate::answers;
 use crate::bare::Compiler;
 use crate::run::{FOR_OTHERS, Workspace, installed};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -191,7 +191,7 @@ pub fn host(workspace: &Workspace) -> Result<String> {
     ensure!(dynamic.contains(&soname), "the shared library is not called {soname}:\n{dynamic}");
 
     let mut checks = 0;
-    let in_c = ["main.c", "answers.c", "doors.c", "misuse.c"];
+    let in_c = ["main.c", "answers.c", "doors.c", "misuse.c", "hash_based.c"];
     for (compiler, standard, sources) in
         [("cc", "-std=c99", &in_c[..]), ("c++", "-std=c++11", &["classes.cpp"])]
     {
@@ -270,15 +270,21 @@ pub const PREHASHES: [&str; 12] = [
     "SHAKE-256",
 ];
 
-/// How many of ACVP's signatures are of messages, and how many of digests; the others are of the internal interface.
+/// How many of ACVP's signatures by ML-DSA are of messages, and how many of digests; the others are of the internal interface.
 const PUBLISHED: (usize, usize) = (28, 32);
+/// The same for SLH-DSA.
+const PUBLISHED_SLH_DSA: (usize, usize) = (13, 9);
+/// Signatures by LMS, and those of RFC 8554 by HSS.
+const PUBLISHED_LMS: (usize, usize) = (320, 2);
 
-/// Verifies ACVP's signatures in C, in both schedules; and sees that a wrong verdict is noticed.
+/// Verifies published signatures in C, those by ML-DSA in both schedules; and sees that a wrong verdict is noticed.
 fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<String> {
     let Some(vectors) = workspace.shared_vectors() else {
         return Ok(String::from("skipped: ../shared/vectors is not there"));
     };
     let mut lines = signatures(&answers::unpacked(&vectors.join("ml-dsa/acvp-sigver.jsonl.gz"))?)?;
+    lines.extend(of_slhdsa(&answers::unpacked(&vectors.join("slh-dsa/acvp-sigVer-sample.jsonl.gz"))?)?);
+    lines.extend(of_lms(&vectors.join("lms"))?);
     let program = folder.join("vectors");
     compile(workspace, "cc", ["-std=c99", "crates/ffi/tests/c/vectors.c"], archive, &program)?;
     let input = folder.join("signatures.txt");
@@ -287,10 +293,10 @@ fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<Str
         workspace.tried("c-vectors", workspace.command(&program, &[]).stdin(fs::File::open(&input)?))
     };
     let (success, text) = verified(&lines)?;
-    let said = format!("{} of ACVP's signatures", lines.len());
+    let said = format!("{} published signatures", lines.len());
     ensure!(success && text == format!("{} signatures\n", lines.len()), "{said}: {text}");
     let refused = lines.iter_mut().find(|line| line.contains(" 0 0 "));
-    let refused = refused.context("none of ACVP's signatures of messages is to be refused")?;
+    let refused = refused.context("none of the signatures of messages is to be refused")?;
     *refused = refused.replacen(" 0 0 ", " 0 1 ", 1);
     ensure!(!verified(&lines)?.0, "canary: a wrong verdict was not noticed");
     Ok(said)
@@ -304,20 +310,86 @@ fn signatures(requests: &str) -> Result<Vec<String>> {
         if request["signatureInterface"] != "external" {
             continue;
         }
-        let place = |name: &str| PREHASHES.iter().position(|known| *known == name);
         let prehash = match request["hashAlg"].as_str() {
-            Some(name) => 1 + place(name).context("an unknown function")?,
+            Some(name) => prehash(name)?,
             None => 0,
         };
         *used.entry(prehash).or_insert(0) += 1;
-        let hex = |name: &str| request[name].as_str().filter(|hex| !hex.is_empty()).unwrap_or("-").to_owned();
-        let bytes = ["message", "context", "pk", "signature"].map(hex).join(" ");
+        let bytes = ["message", "context", "pk", "signature"].map(|name| hex(&request, name)).join(" ");
         let is_valid = u8::from(request["expect"]["testPassed"] == true);
-        lines.push(format!("{} {prehash} {is_valid} {bytes}", hex("alg")));
+        lines.push(format!("{} {prehash} {is_valid} {bytes}", hex(&request, "alg")));
     }
     let pure = used.get(&0).copied().unwrap_or(0);
     let known = (pure, lines.len() - pure) == PUBLISHED && used.len() == 1 + PREHASHES.len();
     ensure!(known, "ACVP has others: {used:?}");
+    Ok(lines)
+}
+
+/// The number of a hash function that ACVP names, from 1.
+fn prehash(name: &str) -> Result<usize> {
+    PREHASHES.iter().position(|known| *known == name).map(|place| 1 + place).context("an unknown function")
+}
+
+/// The value of a member in hexadecimal, or `-` for nothing.
+fn hex<'a>(request: &'a Value, name: &str) -> &'a str {
+    request[name].as_str().filter(|hex| !hex.is_empty()).unwrap_or("-")
+}
+
+/// The lines of `vectors.c` from ACVP's signatures by SLH-DSA.
+fn of_slhdsa(requests: &str) -> Result<Vec<String>> {
+    let (mut lines, mut prehashed) = (Vec::new(), 0);
+    for request in requests.lines() {
+        let request: Value = serde_json::from_str(request)?;
+        if request["signatureInterface"] != "external" {
+            continue;
+        }
+        let function = match request["hashAlg"].as_str() {
+            Some(name) => prehash(name)?,
+            None => 0,
+        };
+        prehashed += usize::from(function != 0);
+        let bytes = ["message", "context", "pk", "signature"]
+            .map(|name| hex(&request, name))
+            .join(" ")
+            .to_lowercase();
+        let is_valid = u8::from(request["testPassed"] == true);
+        lines.push(format!("{} {function} {is_valid} {bytes}", hex(&request, "parameterSet")));
+    }
+    let all = (lines.len() - prehashed, prehashed);
+    ensure!(all == PUBLISHED_SLH_DSA, "ACVP has others by SLH-DSA: {all:?}");
+    Ok(lines)
+}
+
+/// The lines of `vectors.c` from the signatures by LMS of post-quantum-cryptography/KAT, and from RFC 8554's by HSS.
+fn of_lms(folder: &Path) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for request in answers::unpacked(&folder.join("kat-sigVer.jsonl.gz"))?.lines() {
+        let request: Value = serde_json::from_str(request)?;
+        let [message, key, signature] =
+            ["message", "publicKey", "signature"].map(|name| hex(&request, name).to_lowercase());
+        lines
+            .push(format!("LMS 0 {} {message} - {key} {signature}", u8::from(request["testPassed"] == true)));
+    }
+    let by_lms = lines.len();
+    for case in 1..=2 {
+        let text = answers::unpacked(&folder.join(format!("rfc8554-testcase_{case}.txt.gz")))?;
+        // Key, message and signature begin with a line of their own; what comes after them repeats parts of the signature.
+        let mut sections = Vec::new();
+        for line in text.lines() {
+            if line.starts_with('!') {
+                sections.push(String::new());
+            }
+            let hex = line.split_once('$').and_then(|(_, hex)| hex.split_whitespace().next());
+            if let Some((hex, section)) = hex.zip(sections.last_mut()) {
+                section.push_str(hex);
+            }
+        }
+        let [key, message, signature, ..] = sections.as_slice() else { bail!("RFC 8554 has another form") };
+        let bytes = [message, "-", key, signature].join(" ").to_lowercase();
+        lines.push(format!("HSS 0 1 {bytes}"));
+    }
+    let all = (by_lms, lines.len() - by_lms);
+    ensure!(all == PUBLISHED_LMS, "there are others by LMS: {all:?}");
     Ok(lines)
 }
 
@@ -466,7 +538,7 @@ pub fn cortex_m4(workspace: &Workspace) -> Result<String> {
         workspace.command(CORTEX_M4_COMPILER, &["-std=c11", "-mcpu=cortex-m4", "-mthumb", "-O2"]);
     compile.args(["-ffreestanding", "-nostdlib", "-ffunction-sections", "-Wall", "-Wextra", INCLUDE]);
     compile.args(["-Wl,--gc-sections", "-T", "crates/ffi/tests/c/cortex_m4/memory.ld"]);
-    for source in ["cortex_m4/start.c", "answers.c", "doors.c", "misuse.c"] {
+    for source in ["cortex_m4/start.c", "answers.c", "doors.c", "misuse.c", "hash_based.c"] {
         compile.arg(format!("{FOLDER}/tests/c/{source}"));
     }
     compile.arg(&archive).args(["-lgcc", "-o"]).arg(&program);

@@ -107,9 +107,27 @@ macro_rules! private_key_methods {
     };
 }
 
-/// The methods that every public key has.
+/// The methods of a public key whose bytes alone make it again.
 #[macro_export]
 macro_rules! public_key_methods {
+    ($class:ident) => {
+        $crate::public_key_values!($class);
+
+        #[pyo3::pymethods]
+        impl $class {
+            fn __reduce__<'py>(
+                this: &Bound<'py, Self>,
+            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, pyo3::types::PyBytes>,))> {
+                let make = this.get_type().getattr("from_public_bytes")?;
+                Ok((make, (this.get().public_bytes_raw(this.py()),)))
+            }
+        }
+    };
+}
+
+/// The methods of every public key.
+#[macro_export]
+macro_rules! public_key_values {
     ($class:ident) => {
         #[pyo3::pymethods]
         impl $class {
@@ -135,13 +153,6 @@ macro_rules! public_key_methods {
 
             fn __deepcopy__<'py>(this: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
                 this
-            }
-
-            fn __reduce__<'py>(
-                this: &Bound<'py, Self>,
-            ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, pyo3::types::PyBytes>,))> {
-                let make = this.get_type().getattr("from_public_bytes")?;
-                Ok((make, (this.get().public_bytes_raw(this.py()),)))
             }
 
             fn __repr__(&self) -> String {

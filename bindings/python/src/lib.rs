@@ -6,7 +6,7 @@
 //! # Layout
 //!
 //! * `input`: bytes from Python; `error`: exceptions; `held`: private keys that can be wiped
-//! * `mldsa`, `mlkem`, `xwing`: the primitives
+//! * `mldsa`, `mlkem`, `slhdsa`, `lms`, `xwing`: the primitives
 //! * `identity`: agents and all that they sign; `convert`: JSON and time
 //! * `channel`: agents in groups, for asyncio; `fork`: what does not go on in forked processes
 //! * `vectors`: what only the tests of the vectors see
@@ -18,8 +18,10 @@ mod fork;
 mod held;
 mod identity;
 mod input;
+mod lms;
 mod mldsa;
 mod mlkem;
+mod slhdsa;
 #[cfg(feature = "test-vectors")]
 mod vectors;
 mod xwing;
@@ -67,6 +69,8 @@ mod _native {
         recovery::{age_file, generate_words, protect_words, share_words},
     };
     #[pymodule_export]
+    use super::lms::{HSSPublicKey, LMSPublicKey};
+    #[pymodule_export]
     use super::mldsa::{
         MLDSA44PrivateKey, MLDSA44PublicKey, MLDSA65PrivateKey, MLDSA65PublicKey, MLDSA87PrivateKey,
         MLDSA87PublicKey,
@@ -76,6 +80,8 @@ mod _native {
         MLKEM512PrivateKey, MLKEM512PublicKey, MLKEM768PrivateKey, MLKEM768PublicKey, MLKEM1024PrivateKey,
         MLKEM1024PublicKey,
     };
+    #[pymodule_export]
+    use super::slhdsa::{SLHDSAPrivateKey, SLHDSAPublicKey};
     #[cfg(feature = "test-vectors")]
     #[pymodule_export]
     use super::vectors::derived;

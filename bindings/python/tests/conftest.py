@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+import gambeson.lms as lms
 import gambeson.mldsa as mldsa
 import gambeson.mlkem as mlkem
+import gambeson.slhdsa as slhdsa
 import gambeson.xwing as xwing
 
 PRIVATE: list[Any] = [
@@ -24,6 +26,7 @@ PRIVATE: list[Any] = [
     mlkem.MLKEM768PrivateKey,
     mlkem.MLKEM1024PrivateKey,
     xwing.XWingPrivateKey,
+    slhdsa.SLHDSAPrivateKey,
 ]
 
 PUBLIC: list[Any] = [
@@ -34,7 +37,16 @@ PUBLIC: list[Any] = [
     mlkem.MLKEM768PublicKey,
     mlkem.MLKEM1024PublicKey,
     xwing.XWingPublicKey,
+    slhdsa.SLHDSAPublicKey,
 ]
+
+# Keys that only verify.
+VERIFYING: list[Any] = [lms.LMSPublicKey, lms.HSSPublicKey]
+
+
+def sets(kind: Any) -> tuple[str, ...]:
+    """What the makers of keys of this class take besides: the parameter set, where one class is for all."""
+    return ("SLH-DSA-SHA2-128f",) if "SLHDSA" in kind.__name__ else ()
 
 
 def buffers(data: bytes) -> Iterator[bytes | bytearray | memoryview]:

@@ -13,7 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conftest import PRIVATE, PUBLIC
+from conftest import PRIVATE, PUBLIC, VERIFYING, sets
+
+from test_hash_based import PUBLISHED
 
 import gambeson
 from gambeson import (
@@ -39,9 +41,10 @@ Work = Callable[[], object]
 HAND_OUT = {
     "CardLog.to_lines",
     "format_time",
-    *(f"{public.__name__}.public_bytes_raw" for public in PUBLIC),
+    *(f"{public.__name__}.public_bytes_raw" for public in [*PUBLIC, *VERIFYING]),
     # The import of a verifying key is a copy: any bytes of the right length are one (FIPS 204, 5.2).
     *(f"MLDSA{number}PublicKey.from_public_bytes" for number in (44, 65, 87)),
+    *(f"{name}PublicKey.from_public_bytes" for name in ("SLHDSA", "LMS", "HSS")),
 }
 OF_CHANNELS = {"channel_groups", "open_channel_delivery", "open_channel_node", "rest_channels"}
 
@@ -87,12 +90,13 @@ def operations() -> set[str]:
 def keys() -> dict[str, Work]:
     table: dict[str, Work] = {}
     for private, public in zip(PRIVATE, PUBLIC, strict=True):
-        key, wiped = private.generate(), private.generate()
+        generate = partial(private.generate, *sets(private))
+        key, wiped = generate(), generate()
         wiped.wipe()
         shown, seed = key.public_key(), key.private_bytes_raw()
         encoded = shown.public_bytes_raw()
         of_key: dict[str, Work] = {
-            "generate": private.generate,
+            "generate": generate,
             "from_seed_bytes": partial(private.from_seed_bytes, seed),
             "private_bytes_raw": key.private_bytes_raw,
             "public_key": key.public_key,
@@ -101,7 +105,20 @@ def keys() -> dict[str, Work]:
         of_shown: dict[str, Work] = {}
         if f"{public.__name__}.from_public_bytes" not in HAND_OUT:
             of_shown["from_public_bytes"] = partial(public.from_public_bytes, encoded)
-        if hasattr(key, "sign"):
+        if hasattr(key, "sign_prehashed"):
+            digest, function = bytes(32), "SHA2-256"
+            [parameter_set] = sets(private)
+            of_key |= {
+                "from_seed_bytes": partial(private.from_seed_bytes, bytes(48), parameter_set),
+                "from_private_bytes": partial(private.from_private_bytes, seed, parameter_set),
+                "sign": partial(key.sign, b"data"),
+                "sign_prehashed": partial(key.sign_prehashed, digest, function),
+            }
+            of_shown |= {
+                "verify": partial(shown.verify, key.sign(b"data"), b"data"),
+                "verify_prehashed": partial(shown.verify_prehashed, key.sign_prehashed(digest, function), digest, function),
+            }
+        elif hasattr(key, "sign"):
             signature, mu = key.sign(b"data"), bytes(64)
             of_mu = key.sign_mu(mu)
             of_key |= {"sign": partial(key.sign, b"data"), "sign_mu": partial(key.sign_mu, mu)}
@@ -117,6 +134,9 @@ def keys() -> dict[str, Work]:
                 of_shown[f"encapsulate{name}"] = getattr(shown, f"encapsulate{name}")
         table |= {f"{private.__name__}.{name}": work for name, work in of_key.items()}
         table |= {f"{public.__name__}.{name}": work for name, work in of_shown.items()}
+    for kind, signed in zip(VERIFYING, (PUBLISHED["lms"][0], PUBLISHED["hss"][0]), strict=True):
+        pk, signature, message = (bytes.fromhex(signed[name]) for name in ("pk", "signature", "message"))
+        table[f"{kind.__name__}.verify"] = partial(kind.from_public_bytes(pk).verify, signature, message)
     return table
 
 

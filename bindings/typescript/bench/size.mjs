@@ -9,7 +9,8 @@ import { over, PROMISED } from "./promises.mjs";
 
 const at = (path) => new URL(path, import.meta.url).pathname;
 const AGENTS = ["agents", "http", "mcp"].map((name) => `export * from "${at(`../dist/${name}.js`)}";`);
-const ENTRIES = { gambeson: [`export * from "${at("../dist/index.js")}";`], identity: AGENTS, whole: AGENTS };
+const HASH = [`export * from "${at("../dist/hash-based.js")}";`];
+const ENTRIES = { gambeson: [`export * from "${at("../dist/index.js")}";`], hash: HASH, identity: AGENTS, whole: AGENTS };
 
 /** For each entry its name, its bytes, and those of them that are WebAssembly. */
 export async function sizes() {

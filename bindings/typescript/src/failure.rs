@@ -19,19 +19,19 @@ pub fn failure(code: &str, detail: impl Display) -> GambesonError {
 }
 
 /// A string of bytes of the wrong length.
-#[cfg(not(feature = "identity"))]
+#[cfg(any(feature = "hash-based", not(feature = "identity")))]
 pub fn wrong_length(what: &str, expected: usize, actual: usize) -> GambesonError {
     failure("bad-length", format_args!("{what} of {actual} bytes, where {expected} are needed"))
 }
 
 /// A seed of the right length, where it stands: no copy is left.
-#[cfg(not(feature = "identity"))]
+#[cfg(not(any(feature = "identity", feature = "hash-based")))]
 pub fn seed_of<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], GambesonError> {
     bytes.try_into().map_err(|_| wrong_length("a seed", N, bytes.len()))
 }
 
 /// The generator of the browser or of Node failed.
-#[cfg(not(feature = "identity"))]
+#[cfg(any(feature = "hash-based", not(feature = "identity")))]
 pub fn no_randomness(error: impl Display) -> GambesonError {
     failure("no-randomness", error)
 }

@@ -6,6 +6,7 @@
 //! * `memory`: every block is wiped when it is freed
 //! * `failure`: errors with stable codes
 //! * `kem`, `dsa`, `hash`: the primitives, the module `gambeson`
+//! * `slhdsa`, `lms`: hash-based signatures, the module `hash`, by the feature `hash-based`
 //! * the module `identity`, by the feature: `border`, how it is asked; `handle`, the objects that live in it; `agent`, what an agent
 //!   signs; `credentials`, what it says of others; `verifier`, what others hold against that; `messages`, HTTP; `forms`, what needs no
 //!   object
@@ -21,7 +22,7 @@ mod border;
 mod credentials;
 #[cfg(feature = "whole")]
 mod disclosure;
-#[cfg(not(feature = "identity"))]
+#[cfg(not(any(feature = "identity", feature = "hash-based")))]
 mod dsa;
 mod failure;
 #[cfg(feature = "whole")]
@@ -30,17 +31,21 @@ mod files;
 mod forms;
 #[cfg(feature = "identity")]
 mod handle;
-#[cfg(not(feature = "identity"))]
+#[cfg(not(any(feature = "identity", feature = "hash-based")))]
 mod hash;
 #[cfg(feature = "whole")]
 mod keeping;
-#[cfg(not(feature = "identity"))]
+#[cfg(not(any(feature = "identity", feature = "hash-based")))]
 mod kem;
+#[cfg(feature = "hash-based")]
+mod lms;
 #[cfg(feature = "whole")]
 mod log;
 mod memory;
 #[cfg(feature = "identity")]
 mod messages;
+#[cfg(feature = "hash-based")]
+mod slhdsa;
 #[cfg(feature = "whole")]
 mod status;
 #[cfg(feature = "test-vectors")]

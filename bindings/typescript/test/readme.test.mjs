@@ -60,9 +60,13 @@ test("TypeScript finds the types", () => {
     join(folder, "types.mts"),
     `import { mlkem768, type Encapsulation } from "gambeson";
      import { Agent, AuditLog, CardLog, Verifier, init, type VerifiedMessage } from "gambeson/agent";
+     import { slhdsa, type ParameterSet } from "gambeson/hash";
      import { signedFetch } from "gambeson/http";
      import { signCalls, type Transport } from "gambeson/mcp";
      export const made: Encapsulation = mlkem768.generate().encapsulationKey.encapsulate();
+     export const named = (set: ParameterSet): Uint8Array => slhdsa(set).generate().sign({ digest: new Uint8Array(64), prehash: "SHA2-512" });
+     // @ts-expect-error: there is no such parameter set
+     slhdsa("SLH-DSA-SHA2-160s");
      export const send: typeof fetch = signedFetch(Agent.generate());
      export const signed = (it: Transport): Transport => signCalls(it, { agent: Agent.generate(), audience: "a" });
      export const started: Promise<void> = init("whole");

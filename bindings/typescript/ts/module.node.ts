@@ -14,3 +14,8 @@ export function readIdentity(): Promise<BufferSource> {
 export function readWhole(): Promise<BufferSource> {
   return readFile(new URL("./wasm/whole.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
 }
+
+/** The module beside this file. */
+export function readHash(): Promise<BufferSource> {
+  return readFile(new URL("./wasm/hash.wasm", import.meta.url)) as Promise<Uint8Array<ArrayBuffer>>;
+}

@@ -12,3 +12,8 @@ export function readIdentity(): Promise<Response> {
 export function readWhole(): Promise<Response> {
   return fetch(new URL("./wasm/whole.wasm", import.meta.url));
 }
+
+/** The module beside this file. */
+export function readHash(): Promise<Response> {
+  return fetch(new URL("./wasm/hash.wasm", import.meta.url));
+}

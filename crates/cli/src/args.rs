@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 /// Post-quantum keys, signatures and sealed files.
 ///
-/// ML-KEM (FIPS 203), ML-DSA (FIPS 204), X-Wing and age files. A FILE of `-` is standard input or output.
+/// ML-KEM (FIPS 203), ML-DSA (FIPS 204), SLH-DSA (FIPS 205), X-Wing and age files. A FILE of `-` is standard input or output.
 ///
 /// Exit status: 0 done; 1 a signature, a sealed file, a passphrase or a test did not hold, or something was not permitted; 2 wrong usage; 3 a
 /// file or a connection failed, or holds something else than it should.
@@ -58,7 +58,7 @@ pub enum Command {
     /// Give OpenSSL programs on this machine post-quantum algorithms: for one command, or until they are uninstalled
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
-    /// Sign files of any size with ML-DSA
+    /// Sign files with ML-DSA (of any size) or SLH-DSA (of at most 1 GiB)
     Sign(Sign),
     /// Verify files and their signatures
     Verify(Verify),
@@ -150,6 +150,51 @@ pub enum Algorithm {
     /// Signatures, category 5
     #[value(name = "ml-dsa-87")]
     MlDsa87,
+    /// Hash-based signatures with SHA-2, category 1: small signatures
+    #[value(name = "slh-dsa-sha2-128s")]
+    SlhDsaSha2_128s,
+    /// Hash-based signatures with SHA-2, category 1: fast to sign
+    #[value(name = "slh-dsa-sha2-128f")]
+    SlhDsaSha2_128f,
+    /// Hash-based signatures with SHA-2, category 3: small signatures
+    #[value(name = "slh-dsa-sha2-192s")]
+    SlhDsaSha2_192s,
+    /// Hash-based signatures with SHA-2, category 3: fast to sign
+    #[value(name = "slh-dsa-sha2-192f")]
+    SlhDsaSha2_192f,
+    /// Hash-based signatures with SHA-2, category 5: small signatures
+    #[value(name = "slh-dsa-sha2-256s")]
+    SlhDsaSha2_256s,
+    /// Hash-based signatures with SHA-2, category 5: fast to sign
+    #[value(name = "slh-dsa-sha2-256f")]
+    SlhDsaSha2_256f,
+    /// Hash-based signatures with SHAKE, category 1: small signatures
+    #[value(name = "slh-dsa-shake-128s")]
+    SlhDsaShake128s,
+    /// Hash-based signatures with SHAKE, category 1: fast to sign
+    #[value(name = "slh-dsa-shake-128f")]
+    SlhDsaShake128f,
+    /// Hash-based signatures with SHAKE, category 3: small signatures
+    #[value(name = "slh-dsa-shake-192s")]
+    SlhDsaShake192s,
+    /// Hash-based signatures with SHAKE, category 3: fast to sign
+    #[value(name = "slh-dsa-shake-192f")]
+    SlhDsaShake192f,
+    /// Hash-based signatures with SHAKE, category 5: small signatures
+    #[value(name = "slh-dsa-shake-256s")]
+    SlhDsaShake256s,
+    /// Hash-based signatures with SHAKE, category 5: fast to sign
+    #[value(name = "slh-dsa-shake-256f")]
+    SlhDsaShake256f,
+    /// Hash-based signatures with a state, which are verified alone
+    #[value(name = "hss", alias = "lms", hide = true)]
+    Hss,
+    /// Hash-based signatures with a state
+    #[value(name = "xmss", hide = true)]
+    Xmss,
+    /// Hash-based signatures with a state
+    #[value(name = "xmssmt", hide = true)]
+    XmssMt,
     /// ML-KEM-768 and X25519 together: an age identity, for seal and open
     #[value(name = "x-wing")]
     XWing,
@@ -372,7 +417,7 @@ pub struct Context {
 /// `gambeson sign`
 #[derive(Debug, Args)]
 pub struct Sign {
-    /// The private ML-DSA key
+    /// The private key: ML-DSA or SLH-DSA
     #[arg(short, long, value_name = "KEY")]
     pub key: PathBuf,
     /// The file to sign; each of several has its own signature
@@ -399,7 +444,7 @@ pub struct Sign {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("signer").args(["key", "cert"]).required(true)))]
 pub struct Verify {
-    /// The public ML-DSA key of the signer
+    /// The public key of the signer: ML-DSA, SLH-DSA or HSS (LMS)
     #[arg(short, long, value_name = "KEY")]
     pub key: Option<PathBuf>,
     /// The certificate of the signer, in place of the key; certificates between it and the root may follow in the file
@@ -582,6 +627,9 @@ pub enum VectorsCommand {
         /// Let no kernels above this level run: portable, neon, avx2 or avx512
         #[arg(long, value_name = "LEVEL")]
         limit: Option<Level>,
+        /// Leave out the files of this folder below DIR; may be repeated
+        #[arg(long, value_name = "FOLDER")]
+        skip: Vec<PathBuf>,
     },
 }
 

@@ -43,7 +43,7 @@ struct Made {
 }
 
 fn new(console: Console, options: &CertNew) -> Result<Status, Error> {
-    let algorithm = pki_algorithm(options.alg).filter(|algorithm| algorithm.signs());
+    let algorithm = pki_algorithm(options.alg)?.filter(|algorithm| algorithm.signs());
     let algorithm = algorithm.ok_or_else(|| {
         Error::usage("--alg: this algorithm does not sign, and the keys of certificates here must sign")
     })?;
@@ -144,7 +144,7 @@ fn make(
     template: &Template,
     algorithm: pki::Algorithm,
 ) -> Result<(), Error> {
-    let key = pki::PrivateKey::generate(algorithm).map_err(Error::randomness)?;
+    let key = pki::PrivateKey::generate(algorithm).map_err(|error| refused(file, error))?;
     let certificate = match made.last() {
         None => template.self_signed(&key),
         Some(issuer) => template.issue(&key.public_key(), &issuer.certificate, &issuer.key),

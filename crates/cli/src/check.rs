@@ -27,7 +27,7 @@ use crate::harness;
 use crate::vectors::{Counts, Report, files_ending};
 use form::{Outcome, Suites};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many complaints of one file are told.
 const TOLD: usize = 10;
@@ -47,8 +47,15 @@ const DOCUMENTS: [&str; 11] = [
     "requirements.txt",
 ];
 
-pub(crate) fn check(console: Console, folder: &Path) -> Result<Status, Error> {
-    let all = files_ending(folder, "").map_err(|e| Error::io(folder, &e))?;
+pub(crate) fn check(console: Console, folder: &Path, skip: &[PathBuf]) -> Result<Status, Error> {
+    let mut all = files_ending(folder, "").map_err(|e| Error::io(folder, &e))?;
+    for left_out in skip {
+        let before = all.len();
+        all.retain(|path| !path.starts_with(folder.join(left_out)));
+        if all.len() == before {
+            return Err(Error::usage(format!("--skip {}: there are no files in it", left_out.display())));
+        }
+    }
     let name = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
     let (documents, found): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| is_document(path));
     if found.is_empty() {

@@ -83,6 +83,9 @@ impl KeyFile {
     pub(crate) fn private(self) -> Result<(String, PrivateKey), Error> {
         match self.key {
             Key::Private(key) => Ok((self.name, key)),
+            Key::Public(PublicKey::Pki(key)) if key.algorithm().is_stateful() => {
+                Err(pki_error(&self.name, pki::Error::Stateful { algorithm: key.algorithm() }))
+            }
             Key::Public(_) => {
                 Err(Error::usage(format!("{}: is a public key; the private one is needed", self.name)))
             }
@@ -245,7 +248,9 @@ pub(crate) fn pki_error(name: &str, error: pki::Error) -> Error {
     match error {
         pki::Error::Random(error) => Error::randomness(error),
         pki::Error::WrongPassphrase => Error::not_verified(format!("{name}: {error}")),
-        pki::Error::NoSeed | pki::Error::EmptyPassphrase => Error::usage(format!("{name}: {error}")),
+        pki::Error::NoSeed | pki::Error::EmptyPassphrase | pki::Error::Stateful { .. } => {
+            Error::usage(format!("{name}: {error}"))
+        }
         error => Error::outside(format!("{name}: {error}")),
     }
 }

@@ -6,6 +6,7 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access, is_stream};
 use crate::keyfile::{Encoding, Key, KeyFile, PrivateKey, PublicKey, pki_error};
 use crate::passphrase::{self, Passphrase};
+use clap::ValueEnum;
 use gambeson_age::{Encryptor, Identity};
 use gambeson_pki as pki;
 use serde_json::json;
@@ -14,7 +15,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Error> {
-    let algorithm = pki_algorithm(options.alg);
+    let algorithm = pki_algorithm(options.alg)?;
     if algorithm.is_none() && options.format.is_some() {
         return Err(Error::usage("an age identity has one form: leave out --format"));
     }
@@ -31,7 +32,9 @@ pub(crate) fn generate(console: Console, options: &KeyGen) -> Result<Status, Err
     }
     let name = options.out.display().to_string();
     let key = match algorithm {
-        Some(algorithm) => PrivateKey::Pki(pki::PrivateKey::generate(algorithm).map_err(Error::randomness)?),
+        Some(algorithm) => {
+            PrivateKey::Pki(pki::PrivateKey::generate(algorithm).map_err(|error| pki_error(&name, error))?)
+        }
         None => PrivateKey::XWing(Box::new(Identity::generate().map_err(Error::randomness)?)),
     };
     let passphrase = match options.encrypt {
@@ -189,32 +192,25 @@ pub(crate) fn form_of(key: &pki::PrivateKey, asked: Option<KeyForm>) -> pki::For
     }
 }
 
-pub(crate) fn pki_algorithm(algorithm: Algorithm) -> Option<pki::Algorithm> {
-    match algorithm {
-        Algorithm::MlKem512 => Some(pki::Algorithm::MlKem512),
-        Algorithm::MlKem768 => Some(pki::Algorithm::MlKem768),
-        Algorithm::MlKem1024 => Some(pki::Algorithm::MlKem1024),
-        Algorithm::MlDsa44 => Some(pki::Algorithm::MlDsa44),
-        Algorithm::MlDsa65 => Some(pki::Algorithm::MlDsa65),
-        Algorithm::MlDsa87 => Some(pki::Algorithm::MlDsa87),
-        Algorithm::XWing => None,
-        Algorithm::MlDsa87Ed448 => Some(pki::Algorithm::MlDsa87Ed448),
-        Algorithm::MlDsa87EcdsaP384 => Some(pki::Algorithm::MlDsa87EcdsaP384),
-        Algorithm::MlDsa65Ed25519 => Some(pki::Algorithm::MlDsa65Ed25519),
-        Algorithm::MlDsa65EcdsaP384 => Some(pki::Algorithm::MlDsa65EcdsaP384),
-        Algorithm::MlDsa65EcdsaP256 => Some(pki::Algorithm::MlDsa65EcdsaP256),
-        Algorithm::MlDsa44Ed25519 => Some(pki::Algorithm::MlDsa44Ed25519),
-        Algorithm::MlDsa44EcdsaP256 => Some(pki::Algorithm::MlDsa44EcdsaP256),
-        Algorithm::MlKem1024X448 => Some(pki::Algorithm::MlKem1024X448),
-        Algorithm::MlKem1024EcdhP384 => Some(pki::Algorithm::MlKem1024EcdhP384),
-        Algorithm::MlKem768EcdhP384 => Some(pki::Algorithm::MlKem768EcdhP384),
-        Algorithm::MlKem768EcdhP256 => Some(pki::Algorithm::MlKem768EcdhP256),
-        Algorithm::MlKem768X25519 => Some(pki::Algorithm::MlKem768X25519),
-        Algorithm::Ed25519 => Some(pki::Algorithm::Ed25519),
-        Algorithm::Ed448 => Some(pki::Algorithm::Ed448),
-        Algorithm::EcdsaP256 => Some(pki::Algorithm::EcdsaP256),
-        Algorithm::EcdsaP384 => Some(pki::Algorithm::EcdsaP384),
+/// The algorithm of a new key in PKCS#8; none for X-Wing, whose keys are age identities.
+///
+/// # Errors
+/// Keys of the algorithm have a state.
+pub(crate) fn pki_algorithm(algorithm: Algorithm) -> Result<Option<pki::Algorithm>, Error> {
+    let with_state = match algorithm {
+        Algorithm::Hss => Some("HSS"),
+        Algorithm::Xmss => Some("XMSS"),
+        Algorithm::XmssMt => Some("XMSS^MT"),
+        _ => None,
+    };
+    if let Some(name) = with_state {
+        return Err(Error::usage(format!(
+            "--alg: signing with {name} keys needs the key store, which does not exist yet; `gambeson verify` verifies their signatures"
+        )));
     }
+    let value = algorithm.to_possible_value().expect("no algorithm is skipped");
+    let found = value.get_name_and_aliases().find_map(|name| name.parse().ok());
+    Ok(found)
 }
 
 /// The text that others seal to, for X-Wing.

@@ -196,11 +196,11 @@ fn dispatch(console: Console, command: &Command) -> Result<Status, Error> {
                 .map_err(|e| Error::stream(&"vectors serve", &e))?;
             Ok(Status::Done)
         }
-        Command::Vectors(VectorsCommand::Check { folder, limit }) => {
+        Command::Vectors(VectorsCommand::Check { folder, limit, skip }) => {
             if let Some(level) = limit {
                 gambeson::cpu::limit(*level);
             }
-            check::check(console, folder)
+            check::check(console, folder, skip)
         }
         Command::Demo(options) => demo::demo(console, options),
         Command::Doctor => doctor::doctor(console),

@@ -1,4 +1,5 @@
-//! The commands `sign` and `verify`: ML-DSA over files of any size, which are read once and never held.
+//! The commands `sign` and `verify`. With ML-DSA files have any size, are read once and never held; SLH-DSA hashes a file twice to sign it, and
+//! HSS begins with a part of the signature, so that both hold the file in memory.
 
 use crate::args::{Context, Sign, Verify};
 use crate::beside;
@@ -7,12 +8,16 @@ use crate::error::{Error, Status};
 use crate::files::{self, Access, Input, is_stream};
 use crate::keyfile::{KeyFile, PrivateKey, PublicKey};
 use gambeson::mldsa::{ContextTooLong, Message, MuHasher, ParameterSet, SigningKey, VerifyingKey};
+use gambeson::slhdsa;
 use gambeson_pki as pki;
 use serde_json::json;
 use std::path::Path;
 
 /// The end of the name of a signature.
 const EXTENSION: &str = "sig";
+
+/// The longest file that is held in memory, in bytes.
+const MAX_HELD: usize = 1 << 30;
 
 pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
     let pairs = beside::to_sign(&options.files, options.out.as_deref(), EXTENSION)?;
@@ -31,6 +36,7 @@ pub(crate) fn sign(console: Console, options: &Sign) -> Result<Status, Error> {
             PrivateKey::Pki(pki::PrivateKey::MlDsa44(key)) => job.sign(key)?,
             PrivateKey::Pki(pki::PrivateKey::MlDsa65(key)) => job.sign(key)?,
             PrivateKey::Pki(pki::PrivateKey::MlDsa87(key)) => job.sign(key)?,
+            PrivateKey::Pki(pki::PrivateKey::SlhDsa(key)) => job.sign_held(key)?,
             _ => return Err(not_for_files(&name, key.algorithm())),
         };
         files::write(out, &signature, Access::Shared, options.force)?;
@@ -123,6 +129,8 @@ fn verify_one(
         PublicKey::Pki(pki::PublicKey::MlDsa44(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa65(key)) => job.verify(key)?,
         PublicKey::Pki(pki::PublicKey::MlDsa87(key)) => job.verify(key)?,
+        PublicKey::Pki(pki::PublicKey::SlhDsa(key)) => job.verify_slh_dsa(key)?,
+        PublicKey::Pki(pki::PublicKey::Stateful(key)) => job.verify_stateful(key)?,
         _ => return Err(not_for_files(&signer.file, signer.key.algorithm())),
     };
     let (algorithm, name) = (signer.key.algorithm(), file.display());
@@ -142,8 +150,11 @@ fn verify_one(
 }
 
 fn not_for_files(name: &str, algorithm: &str) -> Error {
-    Error::usage(format!("{name}: is an {algorithm} key; files are signed with ML-DSA"))
+    Error::usage(format!("{name}: is an {algorithm} key; files are signed with ML-DSA or SLH-DSA"))
 }
+
+/// The result of a verification.
+type Verdict = Result<(), Refused>;
 
 /// Why a signature does not hold.
 enum Refused {
@@ -170,6 +181,12 @@ impl Refused {
                     2420 => ", that of an ML-DSA-44 signature",
                     3309 => ", that of an ML-DSA-65 signature",
                     4627 => ", that of an ML-DSA-87 signature",
+                    7_856 => ", that of an SLH-DSA 128s signature",
+                    16_224 => ", that of an SLH-DSA 192s signature",
+                    17_088 => ", that of an SLH-DSA 128f signature",
+                    29_792 => ", that of an SLH-DSA 256s signature",
+                    35_664 => ", that of an SLH-DSA 192f signature",
+                    49_856 => ", that of an SLH-DSA 256f signature",
                     _ => "",
                 };
                 format!("{signature} has {found} bytes{of}; a signature by an {algorithm} key has {expected}")
@@ -210,6 +227,17 @@ impl Signing<'_> {
         };
         Ok((signature.as_ref().to_vec(), bytes))
     }
+
+    /// The signature of a file that is held in memory, and the length of the file.
+    fn sign_held(&self, key: &slhdsa::SigningKey) -> Result<(Vec<u8>, u64), Error> {
+        let content = files::read_at_most(self.file, MAX_HELD)?;
+        let message = slhdsa::Message::pure(&content, self.context).map_err(|_| too_long())?;
+        let signature = match self.deterministic {
+            true => key.sign_deterministic(message),
+            false => key.sign(message).map_err(Error::randomness)?,
+        };
+        Ok((signature, content.len() as u64))
+    }
 }
 
 /// What to verify.
@@ -222,19 +250,53 @@ struct Verifying<'a> {
 
 impl Verifying<'_> {
     /// Verifies the signature; the reason if it does not hold, and the length of the file.
-    fn verify<P: ParameterSet>(&self, key: &VerifyingKey<P>) -> Result<(Result<(), Refused>, u64), Error> {
+    fn verify<P: ParameterSet>(&self, key: &VerifyingKey<P>) -> Result<(Verdict, u64), Error> {
         let (is_held, bytes) = self.holds(key, self.context)?;
         let length = size_of::<P::Signature>();
-        let verdict = if self.signature.len() != length {
+        let holds_without = || Ok(!is_stream(self.file) && self.holds(key, b"")?.0);
+        Ok((self.verdict(length, is_held, holds_without)?, bytes))
+    }
+
+    /// Verifies the signature of a file that is held in memory.
+    fn verify_slh_dsa(&self, key: &slhdsa::VerifyingKey) -> Result<(Verdict, u64), Error> {
+        let content = files::read_at_most(self.file, MAX_HELD)?;
+        let holds = |context| {
+            let message = slhdsa::Message::pure(&content, context).map_err(|_| too_long())?;
+            Ok(key.verify(message, self.signature).is_ok())
+        };
+        let length = key.parameter_set().signature_len();
+        Ok((self.verdict(length, holds(self.context)?, || holds(b""))?, content.len() as u64))
+    }
+
+    /// Verifies the signature of a file that is held in memory, by a key whose signatures have no context.
+    fn verify_stateful(&self, key: &pki::StatefulVerifyingKey) -> Result<(Verdict, u64), Error> {
+        if !self.context.is_empty() {
+            return Err(Error::usage(format!(
+                "{} signatures have no context: leave out --context",
+                key.algorithm()
+            )));
+        }
+        let content = files::read_at_most(self.file, MAX_HELD)?;
+        let verdict = key.verify(&content, self.signature).map_err(|_| Refused::Signature);
+        Ok((verdict, content.len() as u64))
+    }
+
+    /// The verdict on a signature that should have this length and holds, or does not.
+    fn verdict(
+        &self,
+        length: usize,
+        is_held: bool,
+        holds_without_context: impl FnOnce() -> Result<bool, Error>,
+    ) -> Result<Verdict, Error> {
+        Ok(if self.signature.len() != length {
             Err(Refused::Length(self.signature.len(), length))
         } else if is_held {
             Ok(())
-        } else if !self.context.is_empty() && !is_stream(self.file) && self.holds(key, b"")?.0 {
+        } else if !self.context.is_empty() && holds_without_context()? {
             Err(Refused::WithoutContext)
         } else {
             Err(Refused::Signature)
-        };
-        Ok((verdict, bytes))
+        })
     }
 
     /// Returns true if the signature holds with this context, and the length of the file.
@@ -250,7 +312,7 @@ fn mu(
     file: &Path,
     hasher: Result<MuHasher, ContextTooLong>,
 ) -> Result<([u8; 64], u64), Error> {
-    let mut hasher = hasher.map_err(|_| Error::usage("the context is longer than 255 bytes"))?;
+    let mut hasher = hasher.map_err(|_| too_long())?;
     let input = Input::open(file)?;
     let bar = console.bytes_bar(input.length(), "hashing");
     let bytes = files::for_each(bar.wrap_read(input), |piece| {
@@ -258,6 +320,10 @@ fn mu(
     })?;
     bar.finish_and_clear();
     Ok((hasher.finalize(), bytes))
+}
+
+fn too_long() -> Error {
+    Error::usage("the context is longer than 255 bytes")
 }
 
 /// The context, at most 255 bytes of it.

@@ -31,6 +31,7 @@ pub mod slhdsa;
 #[cfg(feature = "alloc")]
 pub mod stateful;
 mod workspace;
+pub mod xmss;
 
 pub use bytes::Bytes;
 pub use rand_core;

@@ -3,7 +3,7 @@
 use crate::engine::{self, Absorber, Sponges};
 use crate::secret::wipe;
 use crate::sha2_lanes::{Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
-use crate::sha3::{LANES, State, squeeze};
+use crate::sha3::{LANES, Shake128, State, squeeze};
 
 /// A function, with what all messages begin with.
 #[derive(Clone, Copy)]
@@ -13,6 +13,8 @@ pub(crate) enum Function<'a> {
     /// SHA-512, likewise.
     Sha512([u64; 8], usize),
     Shake256(&'a [u8]),
+    /// SHAKE128, whose messages are hashed one after the other: no approved set has it.
+    Shake128(&'a [u8]),
 }
 
 /// The message behind the head.
@@ -73,6 +75,13 @@ impl Function<'_> {
             Self::Shake256(prefix) => {
                 let mut messages = Messages { prefix, n, head, input, count, next: 0, buffer };
                 engine::run::<_, { 1 + LANES }>(&mut messages);
+            }
+            Self::Shake128(prefix) => {
+                for i in 0..count {
+                    let mut hasher = Shake128::new();
+                    hasher.update(prefix).update(&head()).update(input.of(buffer, i));
+                    hasher.finalize_xof().squeeze(&mut buffer[i * n..][..n]);
+                }
             }
             Self::Sha256(prefix, before) => {
                 for first in (0..count).step_by(LANES_32) {
@@ -143,7 +152,7 @@ impl Function<'_> {
             Self::Shake256(prefix) => {
                 engine::run::<_, { 1 + LANES }>(&mut Chains { prefix, n, head, count, next: 0, values });
             }
-            Self::Sha512(..) => unreachable!("no standard has chains of SHA-512"),
+            Self::Sha512(..) | Self::Shake128(_) => unreachable!("no standard has such chains"),
         }
     }
 }

@@ -113,8 +113,7 @@ impl Leaf {
     }
 }
 
-/// A private key that a [`Signer`] signs with: [`lms::SigningKey`](crate::lms::SigningKey) and
-/// [`lms::HssSigningKey`](crate::lms::HssSigningKey).
+/// A private key that a [`Signer`] signs with: of [`lms`](crate::lms) or [`xmss`](crate::xmss).
 pub trait StatefulKey {
     /// The number of messages that the key can sign in all; `u64::MAX` if there are more.
     fn capacity(&self) -> u64;

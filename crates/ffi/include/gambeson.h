@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
-// gambeson: ML-KEM (FIPS 203), ML-DSA and HashML-DSA (FIPS 204), SHA-3 and SHAKE (FIPS 202).
+// gambeson: ML-KEM (FIPS 203), ML-DSA and HashML-DSA (FIPS 204), SLH-DSA and HashSLH-DSA (FIPS 205), verification by LMS and HSS (RFC 8554),
+// SHA-3 and SHAKE (FIPS 202).
 //
 // Written by `cargo xtask c header` from crates/ffi/src.
 //
@@ -20,7 +21,7 @@
 // - The stack that a call used is wiped before it returns, and so are the library's copies of secrets. The caller's own (seeds,
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, those of HashML-DSA 3.2 kB, ML-KEM 20 kB (_small_: 3.1 kB), ML-DSA 26 kB, signing
-//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB); docs/memory.md has each call.
+//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB), SLH-DSA 48 kB; docs/memory.md has each call.
 // - Stack on a Cortex-M4, in bytes: what the core takes of it is beside each call of _small_, and this interface adds 1,024 at most, 384 to calls
 //   that end in _in. Calls of _small_ that say nothing take no more than that. Of the others docs/embedded/README.md has what was
 //   measured (profile fast).
@@ -65,13 +66,14 @@
 // The call did what it says. The same number as `GAMBESON_ERROR_NONE`.
 #define GAMBESON_OK 0
 
-// The message itself, in a context: ML-DSA.
+// The message itself, in a context: ML-DSA and SLH-DSA.
 #define GAMBESON_MESSAGE_PURE 0
 
-// A digest of the message, in a context: HashML-DSA, whose signatures are not those of the message itself.
+// A digest of the message, in a context: HashML-DSA and HashSLH-DSA, whose signatures are not those of the message itself.
 #define GAMBESON_MESSAGE_PREHASHED 1
 
 // The message representative μ, 64 bytes, of a message in pieces (_mu_init): the signature is the message's. It takes no context, which is in μ.
+// ML-DSA alone has it.
 #define GAMBESON_MESSAGE_MU 2
 
 // The system's randomness: the operating system's, or gambeson_port_entropy on bare metal. It takes no other member.
@@ -161,6 +163,60 @@
 // A digest of SHA-512/256.
 #define GAMBESON_PREHASH_SHA2_512_256_BYTES 32
 
+// A public key of a set of SLH-DSA-…-128: PK.seed ‖ PK.root.
+#define GAMBESON_SLHDSA_128_VK_BYTES 32
+
+// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+#define GAMBESON_SLHDSA_128_SK_BYTES 64
+
+// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+#define GAMBESON_SLHDSA_128_SEED_BYTES 48
+
+// The randomness of a signature, opt_rand.
+#define GAMBESON_SLHDSA_128_RND_BYTES 16
+
+// A public key of a set of SLH-DSA-…-192: PK.seed ‖ PK.root.
+#define GAMBESON_SLHDSA_192_VK_BYTES 48
+
+// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+#define GAMBESON_SLHDSA_192_SK_BYTES 96
+
+// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+#define GAMBESON_SLHDSA_192_SEED_BYTES 72
+
+// The randomness of a signature, opt_rand.
+#define GAMBESON_SLHDSA_192_RND_BYTES 24
+
+// A public key of a set of SLH-DSA-…-256: PK.seed ‖ PK.root.
+#define GAMBESON_SLHDSA_256_VK_BYTES 64
+
+// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+#define GAMBESON_SLHDSA_256_SK_BYTES 128
+
+// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+#define GAMBESON_SLHDSA_256_SEED_BYTES 96
+
+// The randomness of a signature, opt_rand.
+#define GAMBESON_SLHDSA_256_RND_BYTES 32
+
+// A signature.
+#define GAMBESON_SLHDSA_128S_SIGNATURE_BYTES 7856
+
+// A signature.
+#define GAMBESON_SLHDSA_128F_SIGNATURE_BYTES 17088
+
+// A signature.
+#define GAMBESON_SLHDSA_192S_SIGNATURE_BYTES 16224
+
+// A signature.
+#define GAMBESON_SLHDSA_192F_SIGNATURE_BYTES 35664
+
+// A signature.
+#define GAMBESON_SLHDSA_256S_SIGNATURE_BYTES 29792
+
+// A signature.
+#define GAMBESON_SLHDSA_256F_SIGNATURE_BYTES 49856
+
 // A digest of SHA3-224.
 #define GAMBESON_PREHASH_SHA3_224_BYTES 28
 
@@ -246,11 +302,12 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_LENGTH = -2,
     // Two buffers overlap, and one of them is written.
     GAMBESON_ERROR_OVERLAP = -3,
-    // The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode)).
+    // The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode); PK.root of SLH-DSA; the types
+    // of LMS and HSS).
     GAMBESON_ERROR_KEY = -4,
     // The signature is not one of this message, in this context, by this key.
     GAMBESON_ERROR_SIGNATURE = -5,
-    // The context string of ML-DSA has more than 255 bytes.
+    // The context string of ML-DSA or SLH-DSA has more than 255 bytes.
     GAMBESON_ERROR_CONTEXT = -6,
     // The source of randomness failed: no key was made, nothing was encapsulated or signed.
     GAMBESON_ERROR_RANDOM = -7,
@@ -260,16 +317,19 @@ typedef enum gambeson_error {
     GAMBESON_ERROR_KECCAK = -9,
     // A mistake in this library: please report it.
     GAMBESON_ERROR_INTERNAL = -10,
-    // No hash function of HashML-DSA has this number.
+    // No pre-hash function has this number.
     GAMBESON_ERROR_PREHASH = -11,
     // A descriptor is of no known kind, or has a member set that its kind does not take.
-    GAMBESON_ERROR_DESCRIPTOR = -12
+    GAMBESON_ERROR_DESCRIPTOR = -12,
+    // No parameter set of SLH-DSA has this number.
+    GAMBESON_ERROR_SET = -13
 } gambeson_error;
 
-// The hash functions of HashML-DSA (FIPS 204, §5.4.1), by the last number of their object identifiers: the others are
-// 2.16.840.1.101.3.4.2.
+// The hash functions of HashML-DSA (FIPS 204, §5.4.1) and HashSLH-DSA (FIPS 205, §10.2.2), by the last number of their object
+// identifiers: the others are 2.16.840.1.101.3.4.2.
 //
-// A digest should have at least 32 bytes for ML-DSA-44, 48 for ML-DSA-65, 64 for ML-DSA-87; shorter ones are not refused.
+// A digest should have at least 32 bytes for category 1 and ML-DSA-44, 48 for category 3, 64 for category 5; shorter ones are not
+// refused.
 typedef enum gambeson_prehash {
     // SHA-256.
     GAMBESON_PREHASH_SHA2_256 = 1,
@@ -296,6 +356,35 @@ typedef enum gambeson_prehash {
     // SHAKE256 with 64 bytes of output.
     GAMBESON_PREHASH_SHAKE256 = 12
 } gambeson_prehash;
+
+// The parameter sets of SLH-DSA (FIPS 205, §11), by the last number of their object identifiers: the others are
+// 2.16.840.1.101.3.4.3. Those whose names end in S have small signatures, those in F sign fast.
+typedef enum gambeson_slhdsa {
+    // SLH-DSA-SHA2-128s.
+    GAMBESON_SLHDSA_SHA2_128S = 20,
+    // SLH-DSA-SHA2-128f.
+    GAMBESON_SLHDSA_SHA2_128F = 21,
+    // SLH-DSA-SHA2-192s.
+    GAMBESON_SLHDSA_SHA2_192S = 22,
+    // SLH-DSA-SHA2-192f.
+    GAMBESON_SLHDSA_SHA2_192F = 23,
+    // SLH-DSA-SHA2-256s.
+    GAMBESON_SLHDSA_SHA2_256S = 24,
+    // SLH-DSA-SHA2-256f.
+    GAMBESON_SLHDSA_SHA2_256F = 25,
+    // SLH-DSA-SHAKE-128s.
+    GAMBESON_SLHDSA_SHAKE_128S = 26,
+    // SLH-DSA-SHAKE-128f.
+    GAMBESON_SLHDSA_SHAKE_128F = 27,
+    // SLH-DSA-SHAKE-192s.
+    GAMBESON_SLHDSA_SHAKE_192S = 28,
+    // SLH-DSA-SHAKE-192f.
+    GAMBESON_SLHDSA_SHAKE_192F = 29,
+    // SLH-DSA-SHAKE-256s.
+    GAMBESON_SLHDSA_SHAKE_256S = 30,
+    // SLH-DSA-SHAKE-256f.
+    GAMBESON_SLHDSA_SHAKE_256F = 31
+} gambeson_slhdsa;
 
 // A permutation of the platform: a hardware unit, or assembly.
 typedef struct gambeson_keccak {
@@ -507,6 +596,31 @@ GAMBESON_API GAMBESON_MUST_USE const char *gambeson_strerror(int error);
 GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_set_keccak(const struct gambeson_keccak *keccak);
+
+// Verifies a signature by LMS. A key that the library does not know, or that has other one-time signatures than its tree, is refused.
+//
+// RFC 8554, Algorithm 6. Errors: NULL, LENGTH, KEY, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_lms_verify(const uint8_t *signature,
+                                        size_t signature_len,
+                                        const uint8_t *message,
+                                        size_t message_len,
+                                        const uint8_t *vk,
+                                        size_t vk_len);
+
+// Verifies a signature by HSS, of 1 to 8 levels. Trees below the highest may be of other types, so that a signature of a wrong length is one that
+// is not valid.
+//
+// RFC 8554, §6.3. Errors: NULL, LENGTH, KEY, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_hss_verify(const uint8_t *signature,
+                                        size_t signature_len,
+                                        const uint8_t *message,
+                                        size_t message_len,
+                                        const uint8_t *vk,
+                                        size_t vk_len);
 
 // Takes the next piece of the message; any pieces give μ of the whole. Errors: NULL, LENGTH, OVERLAP, STATE.
 GAMBESON_API
@@ -1967,6 +2081,48 @@ enum gambeson_error gambeson_shake256_squeeze(struct gambeson_shake256_ctx *hash
                                               uint8_t *out,
                                               size_t len);
 
+// Makes both keys of `set`, one of gambeson_slhdsa, of GAMBESON_SLHDSA_…_SEED_BYTES of randomness. `sk` is to be stored; its second half is `vk`.
+//
+// FIPS 205, Algorithm 21 (slh_keygen); of given bytes Algorithm 18 (slh_keygen_internal). Errors: NULL, LENGTH, OVERLAP, RANDOM, STATE,
+// DESCRIPTOR, SET.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_slhdsa_keypair(int set,
+                                            uint8_t *vk,
+                                            size_t vk_len,
+                                            uint8_t *sk,
+                                            size_t sk_len,
+                                            const struct gambeson_randomness *randomness);
+
+// Signs, hedged by GAMBESON_SLHDSA_…_RND_BYTES of randomness. PK.seed, the first half of vk, as GAMBESON_RANDOMNESS_BYTES is the deterministic
+// variant, where one message has one signature. `sk` is checked first, which takes the time of a key generation: an eighth of the whole for
+// sets in S, a twentieth for those in F.
+//
+// FIPS 205, Algorithm 22 (slh_sign) and Algorithm 23 (hash_slh_sign). Errors: NULL, LENGTH, OVERLAP, KEY, CONTEXT, RANDOM, STATE, PREHASH,
+// DESCRIPTOR, SET.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_slhdsa_sign(int set,
+                                         uint8_t *signature,
+                                         size_t signature_len,
+                                         const struct gambeson_message *message,
+                                         const uint8_t *sk,
+                                         size_t sk_len,
+                                         const struct gambeson_randomness *randomness);
+
+// Verifies a signature.
+//
+// FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR,
+// SET.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_slhdsa_verify(int set,
+                                           const uint8_t *signature,
+                                           size_t signature_len,
+                                           const struct gambeson_message *message,
+                                           const uint8_t *vk,
+                                           size_t vk_len);
+
 // The version of the library that runs, such as "0.1.0"; the header's own is in `GAMBESON_VERSION_MAJOR`, `_MINOR`, `_PATCH`.
 //
 // It is there as long as the program runs.
@@ -2002,7 +2158,7 @@ static inline gambeson_message gambeson_message_pure(const uint8_t *message,
     return described;
 }
 
-// A digest that `prehash`, one of gambeson_prehash, made of the message, in a context: HashML-DSA.
+// A digest that `prehash`, one of gambeson_prehash, made of the message, in a context: HashML-DSA and HashSLH-DSA.
 static inline gambeson_message gambeson_message_prehashed(int prehash,
                                                           const uint8_t *digest,
                                                           size_t len,

@@ -18,11 +18,12 @@ pub enum gambeson_error {
     Length = -2,
     /// Two buffers overlap, and one of them is written.
     Overlap = -3,
-    /// The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode)).
+    /// The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode); PK.root of SLH-DSA; the types
+    /// of LMS and HSS).
     Key = -4,
     /// The signature is not one of this message, in this context, by this key.
     Signature = -5,
-    /// The context string of ML-DSA has more than 255 bytes.
+    /// The context string of ML-DSA or SLH-DSA has more than 255 bytes.
     Context = -6,
     /// The source of randomness failed: no key was made, nothing was encapsulated or signed.
     Random = -7,
@@ -32,10 +33,12 @@ pub enum gambeson_error {
     Keccak = -9,
     /// A mistake in this library: please report it.
     Internal = -10,
-    /// No hash function of HashML-DSA has this number.
+    /// No pre-hash function has this number.
     Prehash = -11,
     /// A descriptor is of no known kind, or has a member set that its kind does not take.
     Descriptor = -12,
+    /// No parameter set of SLH-DSA has this number.
+    Set = -13,
 }
 
 /// A sentence about an error, without a full stop; for any other number it says that it is unknown.
@@ -44,7 +47,7 @@ pub enum gambeson_error {
 #[unsafe(no_mangle)]
 #[must_use]
 pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
-    const ALL: [(gambeson_error, &CStr); 13] = [
+    const ALL: [(gambeson_error, &CStr); 14] = [
         (gambeson_error::None, c"no error"),
         (gambeson_error::Null, c"a pointer is null"),
         (gambeson_error::Length, c"a length is not that of the parameter set or of the hash function"),
@@ -59,11 +62,12 @@ pub extern "C" fn gambeson_strerror(error: c_int) -> *const c_char {
         ),
         (gambeson_error::Keccak, c"the function is not Keccak-f[1600]"),
         (gambeson_error::Internal, c"a mistake in gambeson: please report it"),
-        (gambeson_error::Prehash, c"no hash function of HashML-DSA has this number"),
+        (gambeson_error::Prehash, c"no pre-hash function has this number"),
         (
             gambeson_error::Descriptor,
             c"a descriptor is of no known kind, or has a member set that its kind does not take",
         ),
+        (gambeson_error::Set, c"no parameter set of SLH-DSA has this number"),
     ];
     let known = ALL.iter().find(|(known, _)| *known as c_int == error);
     known.map_or(c"unknown error", |(_, text)| text).as_ptr()

@@ -5,7 +5,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | `mlkem`, `mldsa`, `prehash`, `sha3` | the calls |
+//! | `mlkem`, `mldsa`, `slhdsa`, `lms`, `prehash`, `sha3` | the calls |
 //! | `message`, `random` | the descriptors of messages and of randomness |
 //! | `border` | pointers become references, panics stop; objects of C's |
 //! | `error`, `keccak` | error numbers, the platform's permutation |
@@ -15,6 +15,7 @@
 mod border;
 pub mod error;
 mod keccak;
+mod lms;
 mod message;
 mod mldsa;
 mod mlkem;
@@ -22,4 +23,5 @@ mod prehash;
 mod random;
 mod sha3;
 pub mod sizes;
+mod slhdsa;
 mod whole;

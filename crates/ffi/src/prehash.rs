@@ -1,4 +1,5 @@
-//! FIPS 204, §5.4.1: the hash functions of HashML-DSA, by their identifiers; and digests of messages in pieces.
+//! FIPS 204, §5.4.1, FIPS 205, §10.2.2: the hash functions of HashML-DSA and HashSLH-DSA, by their identifiers; and digests of messages in
+//! pieces.
 #![expect(unsafe_code, reason = "the calls come from C")]
 
 use core::ffi::c_int;
@@ -13,10 +14,11 @@ use crate::sizes;
 
 macro_rules! functions {
     ($($(#[$attribute:meta])* $function:ident = $arc:literal, $len:ident;)*) => {
-        /// The hash functions of HashML-DSA (FIPS 204, §5.4.1), by the last number of their object identifiers: the others are
-        /// 2.16.840.1.101.3.4.2.
+        /// The hash functions of HashML-DSA (FIPS 204, §5.4.1) and HashSLH-DSA (FIPS 205, §10.2.2), by the last number of their object
+        /// identifiers: the others are 2.16.840.1.101.3.4.2.
         ///
-        /// A digest should have at least 32 bytes for ML-DSA-44, 48 for ML-DSA-65, 64 for ML-DSA-87; shorter ones are not refused.
+        /// A digest should have at least 32 bytes for category 1 and ML-DSA-44, 48 for category 3, 64 for category 5; shorter ones are not
+        /// refused.
         #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum gambeson_prehash {

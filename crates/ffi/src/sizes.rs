@@ -53,6 +53,43 @@ pub const GAMBESON_PREHASH_SHA2_224_BYTES: usize = 28;
 pub const GAMBESON_PREHASH_SHA2_512_224_BYTES: usize = 28;
 /// A digest of SHA-512/256.
 pub const GAMBESON_PREHASH_SHA2_512_256_BYTES: usize = 32;
+/// A public key of a set of SLH-DSA-…-128: PK.seed ‖ PK.root.
+pub const GAMBESON_SLHDSA_128_VK_BYTES: usize = 32;
+/// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+pub const GAMBESON_SLHDSA_128_SK_BYTES: usize = 64;
+/// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+pub const GAMBESON_SLHDSA_128_SEED_BYTES: usize = 48;
+/// The randomness of a signature, opt_rand.
+pub const GAMBESON_SLHDSA_128_RND_BYTES: usize = 16;
+/// A public key of a set of SLH-DSA-…-192: PK.seed ‖ PK.root.
+pub const GAMBESON_SLHDSA_192_VK_BYTES: usize = 48;
+/// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+pub const GAMBESON_SLHDSA_192_SK_BYTES: usize = 96;
+/// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+pub const GAMBESON_SLHDSA_192_SEED_BYTES: usize = 72;
+/// The randomness of a signature, opt_rand.
+pub const GAMBESON_SLHDSA_192_RND_BYTES: usize = 24;
+/// A public key of a set of SLH-DSA-…-256: PK.seed ‖ PK.root.
+pub const GAMBESON_SLHDSA_256_VK_BYTES: usize = 64;
+/// A private key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root, whose second half is the public key.
+pub const GAMBESON_SLHDSA_256_SK_BYTES: usize = 128;
+/// The randomness of a key: SK.seed ‖ SK.prf ‖ PK.seed.
+pub const GAMBESON_SLHDSA_256_SEED_BYTES: usize = 96;
+/// The randomness of a signature, opt_rand.
+pub const GAMBESON_SLHDSA_256_RND_BYTES: usize = 32;
+/// A signature.
+pub const GAMBESON_SLHDSA_128S_SIGNATURE_BYTES: usize = 7856;
+/// A signature.
+pub const GAMBESON_SLHDSA_128F_SIGNATURE_BYTES: usize = 17_088;
+/// A signature.
+pub const GAMBESON_SLHDSA_192S_SIGNATURE_BYTES: usize = 16_224;
+/// A signature.
+pub const GAMBESON_SLHDSA_192F_SIGNATURE_BYTES: usize = 35_664;
+/// A signature.
+pub const GAMBESON_SLHDSA_256S_SIGNATURE_BYTES: usize = 29_792;
+/// A signature.
+pub const GAMBESON_SLHDSA_256F_SIGNATURE_BYTES: usize = 49_856;
+
 /// A digest of SHA3-224.
 pub const GAMBESON_PREHASH_SHA3_224_BYTES: usize = 28;
 /// A digest of SHA3-256.

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use gambeson::lms;
 use gambeson::mldsa::SigningKeyError;
 use gambeson::mlkem::{DecapsulationKeyError, EncapsulationKeyError};
 use gambeson_hybrid::{composite, kem};
 
-use crate::algorithm::name_of_unsupported;
+use crate::algorithm::{Algorithm, name_of_unsupported};
 
 /// Why a key, a certificate, a request or a revocation list was not read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +93,20 @@ pub enum Error {
         expected: usize,
         /// The length in the file.
         actual: usize,
+    },
+    /// The private key of SLH-DSA has the wrong length.
+    PrivateKeyLength {
+        /// The length for the algorithm.
+        expected: usize,
+        /// The length in the file.
+        actual: usize,
+    },
+    /// The public key of HSS is not valid (RFC 8554, §6.1).
+    HssKey(lms::VerifyingKeyError),
+    /// Keys of the algorithm have a state, and signing with them needs the key store, which does not exist yet.
+    Stateful {
+        /// The algorithm, of those for which [`Algorithm::is_stateful`] holds.
+        algorithm: Algorithm,
     },
     /// The key was imported without its seed, so no form with a seed can be written.
     NoSeed,
@@ -208,6 +223,14 @@ impl fmt::Display for Error {
             Self::VerifyingKeyLength { expected, actual } => {
                 write!(f, "a public key of {actual} bytes, where {expected} are needed")
             }
+            Self::PrivateKeyLength { expected, actual } => {
+                write!(f, "a private key of {actual} bytes, where {expected} are needed")
+            }
+            Self::HssKey(error) => error.fmt(f),
+            Self::Stateful { algorithm } => write!(
+                f,
+                "signing with {algorithm} keys needs the key store, which does not exist yet; their signatures can be verified"
+            ),
             Self::NoSeed => f.write_str("the key was imported without its seed"),
             Self::Encrypted => f.write_str("the key is encrypted: a passphrase is needed"),
             Self::EmptyPassphrase => f.write_str("the passphrase is empty"),
@@ -275,6 +298,7 @@ impl std::error::Error for Error {
             Self::DecapsulationKey(error) => Some(error),
             Self::SigningKey(error) => Some(error),
             Self::EncapsulationKey(error) => Some(error),
+            Self::HssKey(error) => Some(error),
             Self::Composite(error) => Some(error),
             Self::CompositeKem(error) => Some(error),
             Self::Random(error) => Some(error),

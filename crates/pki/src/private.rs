@@ -1,4 +1,5 @@
-//! Private keys: PKCS#8 (RFC 5958), with the three forms of RFC 9935, §6 and RFC 9881, §6 for ML-KEM and ML-DSA.
+//! Private keys: PKCS#8 (RFC 5958), with the three forms of RFC 9935, §6 and RFC 9881, §6 for ML-KEM and ML-DSA, and the bare bytes of
+//! RFC 9909, §7 for SLH-DSA.
 
 use std::fmt;
 
@@ -9,6 +10,7 @@ use gambeson::RngError;
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, SigningKey};
 use gambeson::mlkem::{DecapsulationKey, MlKem512, MlKem768, MlKem1024};
 use gambeson::secret::Secret;
+use gambeson::slhdsa;
 use gambeson_hybrid::{composite, kem as hybrid};
 use pkcs8::PrivateKeyInfoRef;
 use spki::AlgorithmIdentifierRef;
@@ -70,6 +72,8 @@ pub enum PrivateKey {
     MlDsa65(SigningKey<MlDsa65>),
     /// ML-DSA-87
     MlDsa87(SigningKey<MlDsa87>),
+    /// SLH-DSA, of the key's parameter set
+    SlhDsa(Box<slhdsa::SigningKey>),
     /// A composite of ML-DSA and a curve
     Composite(Box<composite::SigningKey>),
     /// A composite of ML-KEM and a curve
@@ -82,9 +86,15 @@ impl PrivateKey {
     /// Makes a key from the operating system's generator.
     ///
     /// # Errors
-    /// [`RngError`] when that generator fails.
-    pub fn generate(algorithm: Algorithm) -> Result<Self, RngError> {
+    /// [`Error::Random`] when that generator fails; [`Error::Stateful`].
+    pub fn generate(algorithm: Algorithm) -> Result<Self, Error> {
         guarded(|| {
+            if algorithm.is_stateful() {
+                return Err(Error::Stateful { algorithm });
+            }
+            if let Some(set) = algorithm.slh_dsa() {
+                return Ok(Self::SlhDsa(Box::new(slhdsa::SigningKey::generate(set)?)));
+            }
             if let Some(composite) = algorithm.composite() {
                 let key = composite::SigningKey::generate(composite).map_err(|_| RngError)?;
                 return Ok(Self::Composite(Box::new(key)));
@@ -107,7 +117,7 @@ impl PrivateKey {
     /// bytes).
     ///
     /// # Errors
-    /// [`Error::SeedLength`]; [`Error::OneForm`] for ECDSA and composites, whose keys are no seeds.
+    /// [`Error::SeedLength`]; [`Error::OneForm`] for SLH-DSA, ECDSA and composites, whose keys are no seeds.
     pub fn from_seed(algorithm: Algorithm, seed: &[u8]) -> Result<Self, Error> {
         guarded(|| {
             if algorithm.has_forms() {
@@ -136,6 +146,7 @@ impl PrivateKey {
             Self::MlDsa44(_) => Algorithm::MlDsa44,
             Self::MlDsa65(_) => Algorithm::MlDsa65,
             Self::MlDsa87(_) => Algorithm::MlDsa87,
+            Self::SlhDsa(key) => key.parameter_set().name().parse().expect("both tables have its name"),
             Self::Composite(key) => key.algorithm().name().parse().expect("both tables have its name"),
             Self::CompositeKem(key) => key.kem().name().parse().expect("both tables have its name"),
             Self::Curve(key) => key.algorithm(),
@@ -152,14 +163,15 @@ impl PrivateKey {
             Self::MlDsa44(key) => PublicKey::MlDsa44(Box::new(key.verifying_key())),
             Self::MlDsa65(key) => PublicKey::MlDsa65(Box::new(key.verifying_key())),
             Self::MlDsa87(key) => PublicKey::MlDsa87(Box::new(key.verifying_key())),
+            Self::SlhDsa(key) => PublicKey::SlhDsa(Box::new(key.verifying_key())),
             Self::Composite(key) => PublicKey::Composite(Box::new(key.verifying_key())),
             Self::CompositeKem(key) => PublicKey::CompositeKem(Box::new(key.encapsulation_key())),
             Self::Curve(key) => PublicKey::Curve(Box::new(key.verifying_key())),
         })
     }
 
-    /// The seed, unless the key was imported without it: d ‖ z for ML-KEM, ξ for ML-DSA, RFC 8032's for Ed25519 and Ed448. ECDSA
-    /// and composites have none.
+    /// The seed, unless the key was imported without it: d ‖ z for ML-KEM, ξ for ML-DSA, RFC 8032's for Ed25519 and Ed448. SLH-DSA,
+    /// ECDSA and composites have none.
     #[must_use]
     pub fn seed(&self) -> Option<&[u8]> {
         match self {
@@ -169,7 +181,7 @@ impl PrivateKey {
             Self::MlDsa44(key) => key.seed().map(|seed| &seed.expose()[..]),
             Self::MlDsa65(key) => key.seed().map(|seed| &seed.expose()[..]),
             Self::MlDsa87(key) => key.seed().map(|seed| &seed.expose()[..]),
-            Self::Composite(_) | Self::CompositeKem(_) => None,
+            Self::SlhDsa(_) | Self::Composite(_) | Self::CompositeKem(_) => None,
             Self::Curve(key) => key.seed(),
         }
     }
@@ -185,6 +197,7 @@ impl PrivateKey {
                 Self::MlDsa44(key) => key.to_encoded().expose().to_vec(),
                 Self::MlDsa65(key) => key.to_encoded().expose().to_vec(),
                 Self::MlDsa87(key) => key.to_encoded().expose().to_vec(),
+                Self::SlhDsa(key) => key.expose_bytes().to_vec(),
                 Self::Composite(key) => key.expose_bytes().to_vec(),
                 Self::CompositeKem(key) => key.expose_bytes().to_vec(),
                 Self::Curve(key) => return key.to_inner(),
@@ -192,7 +205,7 @@ impl PrivateKey {
         })
     }
 
-    /// Signs `message` as certificates are signed: ML-DSA and composites hedged, with the empty context; EdDSA; ECDSA in DER with
+    /// Signs `message` as certificates are signed: ML-DSA, SLH-DSA and composites hedged, with the empty context; EdDSA; ECDSA in DER with
     /// the curve's own hash.
     ///
     /// # Errors
@@ -206,6 +219,7 @@ impl PrivateKey {
                 Self::MlDsa44(key) => key.sign(message)?.as_ref().to_vec(),
                 Self::MlDsa65(key) => key.sign(message)?.as_ref().to_vec(),
                 Self::MlDsa87(key) => key.sign(message)?.as_ref().to_vec(),
+                Self::SlhDsa(key) => key.sign(message)?,
                 Self::Composite(key) => {
                     key.sign(message, b"").map_err(|_| Error::Random(RngError))?.as_bytes().to_vec()
                 }
@@ -288,7 +302,8 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::Der`], [`Error::Encrypted`], [`Error::Algorithm`], [`Error::Parameters`], [`Error::PrivateKey`],
     /// [`Error::SeedLength`], [`Error::SeedMismatch`], [`Error::PublicKeyMismatch`], [`Error::DecapsulationKey`],
-    /// [`Error::SigningKey`], [`Error::Composite`], [`Error::CompositeKem`], [`Error::CurveKey`].
+    /// [`Error::SigningKey`], [`Error::PrivateKeyLength`], [`Error::Stateful`], [`Error::Composite`], [`Error::CompositeKem`],
+    /// [`Error::CurveKey`].
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, Error> {
         guarded(|| {
             if looks_encrypted(der) {
@@ -390,6 +405,16 @@ impl PrivateKey {
                 Some(public) if public != key.public_key().as_bytes() => Err(Error::PublicKeyMismatch),
                 _ => Ok(key),
             }
+        } else if algorithm.is_stateful() {
+            Err(Error::Stateful { algorithm })
+        } else if let Some(set) = algorithm.slh_dsa() {
+            let key = slhdsa::SigningKey::from_bytes(set, inner).map_err(|error| match error {
+                slhdsa::SigningKeyError::Length(error) => {
+                    Error::PrivateKeyLength { expected: error.expected, actual: error.actual }
+                }
+                _ => Error::PublicKeyMismatch,
+            })?;
+            Ok(Self::SlhDsa(Box::new(key)))
         } else if let Some(composite) = algorithm.composite() {
             Ok(Self::Composite(Box::new(composite::SigningKey::from_bytes(composite, inner)?)))
         } else if let Some(kem) = algorithm.composite_kem() {

@@ -7,7 +7,7 @@ use der::pem::LineEnding;
 use der::{Decode, Document, Encode};
 use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87, VerifyingKey};
 use gambeson::mlkem::{EncapsulationKey, MlKem512, MlKem768, MlKem1024};
-use gambeson::{Bytes, mldsa, mlkem};
+use gambeson::{Bytes, mldsa, mlkem, slhdsa};
 use gambeson_hybrid::{composite, kem as hybrid};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
@@ -16,6 +16,7 @@ use crate::curve::CurveVerifyingKey;
 use crate::error::Error;
 use crate::outline;
 use crate::pem::{PemBlock, der_of};
+use crate::stateful::StatefulVerifyingKey;
 
 const LABEL: &str = "PUBLIC KEY";
 
@@ -44,6 +45,10 @@ pub enum PublicKey {
     MlDsa65(Box<VerifyingKey<MlDsa65>>),
     /// ML-DSA-87
     MlDsa87(Box<VerifyingKey<MlDsa87>>),
+    /// SLH-DSA, of the key's parameter set
+    SlhDsa(Box<slhdsa::VerifyingKey>),
+    /// HSS
+    Stateful(Box<StatefulVerifyingKey>),
     /// A composite of ML-DSA and a curve
     Composite(Box<composite::VerifyingKey>),
     /// A composite of ML-KEM and a curve
@@ -63,6 +68,8 @@ impl PublicKey {
             Self::MlDsa44(_) => Algorithm::MlDsa44,
             Self::MlDsa65(_) => Algorithm::MlDsa65,
             Self::MlDsa87(_) => Algorithm::MlDsa87,
+            Self::SlhDsa(key) => key.parameter_set().name().parse().expect("both tables have its name"),
+            Self::Stateful(key) => key.algorithm(),
             Self::Composite(key) => key.algorithm().name().parse().expect("both tables have its name"),
             Self::CompositeKem(key) => key.kem().name().parse().expect("both tables have its name"),
             Self::Curve(key) => key.algorithm(),
@@ -79,6 +86,8 @@ impl PublicKey {
             Self::MlDsa44(key) => key.as_bytes(),
             Self::MlDsa65(key) => key.as_bytes(),
             Self::MlDsa87(key) => key.as_bytes(),
+            Self::SlhDsa(key) => key.as_bytes(),
+            Self::Stateful(key) => key.as_bytes(),
             Self::Composite(key) => key.as_bytes(),
             Self::CompositeKem(key) => key.as_bytes(),
             Self::Curve(key) => key.as_bytes(),
@@ -88,7 +97,7 @@ impl PublicKey {
     /// The key of these bytes in the standard's encoding.
     ///
     /// # Errors
-    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`], [`Error::Composite`], [`Error::CompositeKem`],
+    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`], [`Error::HssKey`], [`Error::Composite`], [`Error::CompositeKem`],
     /// [`Error::CurveKey`].
     pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
         if let Some(composite) = algorithm.composite() {
@@ -97,6 +106,12 @@ impl PublicKey {
         if let Some(kem) = algorithm.composite_kem() {
             return Ok(Self::CompositeKem(Box::new(hybrid::EncapsulationKey::from_bytes(kem, bytes)?)));
         }
+        if let Some(set) = algorithm.slh_dsa() {
+            let key = slhdsa::VerifyingKey::from_bytes(set, bytes).map_err(|error| {
+                Error::VerifyingKeyLength { expected: error.expected, actual: error.actual }
+            })?;
+            return Ok(Self::SlhDsa(Box::new(key)));
+        }
         Ok(match algorithm {
             Algorithm::MlKem512 => Self::MlKem512(kem(bytes)?),
             Algorithm::MlKem768 => Self::MlKem768(kem(bytes)?),
@@ -104,11 +119,14 @@ impl PublicKey {
             Algorithm::MlDsa44 => Self::MlDsa44(dsa(bytes)?),
             Algorithm::MlDsa65 => Self::MlDsa65(dsa(bytes)?),
             Algorithm::MlDsa87 => Self::MlDsa87(dsa(bytes)?),
+            stateful if stateful.is_stateful() => {
+                Self::Stateful(Box::new(StatefulVerifyingKey::new(stateful, bytes)?))
+            }
             curve => Self::Curve(Box::new(CurveVerifyingKey::new(curve, bytes)?)),
         })
     }
 
-    /// Verifies what [`PrivateKey::sign`](crate::PrivateKey::sign) makes.
+    /// Verifies what [`PrivateKey::sign`](crate::PrivateKey::sign) makes, or a signature of HSS.
     ///
     /// # Errors
     /// [`Error::NotASigningKey`], [`Error::Signature`].
@@ -141,6 +159,8 @@ impl PublicKey {
             Self::MlDsa44(key) => key.verify(message, signature).is_ok(),
             Self::MlDsa65(key) => key.verify(message, signature).is_ok(),
             Self::MlDsa87(key) => key.verify(message, signature).is_ok(),
+            Self::SlhDsa(key) => key.verify(message, signature).is_ok(),
+            Self::Stateful(key) => key.verify(message, signature).is_ok(),
             Self::Composite(key) => key.verify(message, b"", signature).is_ok(),
             Self::Curve(key) => key.verify_as(scheme.oid, message, signature).is_ok(),
             _ => false,

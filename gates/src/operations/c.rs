@@ -3,12 +3,14 @@
 use super::Instrument;
 use super::kem::OPERATIONS;
 use crate::c::{
-    Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, Message, PREHASHES, Randomness, prehash, prehash_number, wipe,
+    Dsa, HASHES, Hash, Hasher, Kem, Key, Keys, Message, PREHASHES, Randomness, prehash, prehash_number,
+    slhdsa_keypair, slhdsa_sign, slhdsa_verify, wipe,
 };
 use crate::hunt::Hunt;
 use crate::marked::secret;
 use crate::{bytes, valgrind};
 use gambeson::mldsa::PreHash;
+use gambeson::slhdsa::ParameterSet;
 
 /// Walks through the hashes. The calls of ML-KEM and ML-DSA are made where the list is at their parameter sets.
 pub fn hashes(gate: &mut impl Instrument) {
@@ -176,4 +178,29 @@ pub fn dsa(
     assert!(pure.iter().all(|signature| *signature == pure[0]) && prehashed[0] == prehashed[1]);
     gate.run(name("verify"), || calls.verify(&pure[0], &message(), vk));
     gate.run(name("verify pre-hashed"), || calls.verify(&prehashed[0], &digest(), vk));
+}
+
+/// SLH-DSA, one set: its number is the last one of the object identifier.
+pub fn slhdsa(
+    gate: &mut impl Instrument,
+    set: ParameterSet,
+    (seeds, randomness, message): (&[u8], &[u8], &[u8; 40]),
+    encoded: &[u8],
+) {
+    let name = |op| (set.name(), op, "C");
+    let family = if set.name().contains("SHAKE") { 26 } else { 20 };
+    let number = family + (set.seed_len() as i32 - 16) / 4 + i32::from(set.name().ends_with('f'));
+    let mut pair = (vec![0; set.verifying_key_len()], vec![0; set.signing_key_len()]);
+    gate.run_into(name("keypair"), &mut pair, |(vk, sk)| {
+        slhdsa_keypair(number, vk, sk, &Randomness::bytes(seeds));
+    });
+    let (vk, sk) = pair;
+    valgrind::mark_public(&vk);
+    assert!(vk == encoded[2 * set.seed_len()..], "one key");
+    let mut signature = vec![0; set.signature_len()];
+    gate.run_into(name("sign"), &mut signature, |signature| {
+        slhdsa_sign(number, signature, &Message::pure(message), &sk, &Randomness::bytes(randomness));
+    });
+    valgrind::mark_public(&signature);
+    gate.run(name("verify"), || slhdsa_verify(number, &signature, &Message::pure(message), &vk));
 }

@@ -35,5 +35,7 @@ fn of(gate: &mut impl Instrument, set: ParameterSet) {
     let public = imported.verifying_key();
     gate.run_ok((name, "verify", ""), || public.verify(&message, &signature));
     assert!(public.verify(b"another message", &signature).is_err());
+    #[cfg(feature = "c")]
+    super::c::slhdsa(gate, set, (&[sk_seed, sk_prf, pk_seed].concat(), &randomness[..n], &message), &encoded);
     gate.run_drop(name, (key, imported));
 }

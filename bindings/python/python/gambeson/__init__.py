@@ -5,7 +5,7 @@
     trust = gambeson.CardStore(cards)
 
 An agent's keys come from one seed; its DID and its identity cards say which they are. No private key of an agent can be
-taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.mlkem`, `gambeson.xwing`; transparency
+taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.slhdsa`, `gambeson.lms`, `gambeson.mlkem`, `gambeson.xwing`; transparency
 logs in `gambeson.tlog`; agents in groups in `gambeson.channel`. They are loaded when they are asked for: `gambeson.mldsa` needs no import of its own.
 """
 
@@ -106,13 +106,15 @@ if TYPE_CHECKING:
     from gambeson import asgi as asgi
     from gambeson import channel as channel
     from gambeson import http as http
+    from gambeson import lms as lms
     from gambeson import mcp as mcp
     from gambeson import mldsa as mldsa
     from gambeson import mlkem as mlkem
+    from gambeson import slhdsa as slhdsa
     from gambeson import tlog as tlog
     from gambeson import xwing as xwing
 
-_SUBMODULES = frozenset({"a2a", "asgi", "channel", "http", "mcp", "mldsa", "mlkem", "tlog", "xwing"})
+_SUBMODULES = frozenset({"a2a", "asgi", "channel", "http", "lms", "mcp", "mldsa", "mlkem", "slhdsa", "tlog", "xwing"})
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,10 +1,14 @@
-//! The operations of this project, in both forms of keys.
+//! The operations of this project, in the forms of their keys.
 
 use super::{Case, LONG, Work};
 use gambeson::Compact;
+use gambeson::cpu::{self, Level};
+use gambeson::lms;
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
+use gambeson::slhdsa;
+use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
 use gambeson_hybrid::xwing;
 use std::hint::black_box;
 
@@ -130,6 +134,68 @@ fn xwing_decaps() -> Work {
     )
 }
 
+/// A key of SLH-DSA.
+fn slh_key(set: slhdsa::ParameterSet) -> slhdsa::SigningKey {
+    let [sk_seed, sk_prf, pk_seed] = [1, 2, 3].map(seed::<32>);
+    let n = set.seed_len();
+    slhdsa::SigningKey::from_seeds(set, &sk_seed[..n], &sk_prf[..n], &pk_seed[..n]).expect("seeds of n bytes")
+}
+
+fn slh_keygen(set: slhdsa::ParameterSet) -> Work {
+    Box::new(move || {
+        black_box(slh_key(black_box(set)).verifying_key());
+    })
+}
+
+fn slh_sign(set: slhdsa::ParameterSet) -> Work {
+    let (key, mut rnd) = (slh_key(set), counter());
+    let mut signature = vec![0; set.signature_len()];
+    Box::new(move || {
+        key.sign_with_randomness_into(&[0; 32], &rnd()[..set.seed_len()], &mut signature)
+            .expect("lengths of the set");
+        black_box(&signature);
+    })
+}
+
+fn slh_verify(set: slhdsa::ParameterSet) -> Work {
+    let key = slh_key(set);
+    let (signature, key) = (key.sign_deterministic(&[0; 32]), key.verifying_key());
+    Box::new(move || {
+        let _ = black_box(key.verify(&[0; 32], &signature));
+    })
+}
+
+/// The table of SHA-256 and SHA-512 in many lanes.
+fn sha2_kernels() -> Level {
+    match cpu::level() {
+        level @ (Level::Avx2 | Level::Avx512) => level,
+        _ => Level::Portable,
+    }
+}
+
+/// A key with one tree of 2^10 leaves, and digits of 8 bits.
+fn lms_key() -> lms::SigningKey {
+    let (tree, one_time) = (lms::LmsType::SHA256_M32_H10, lms::LmotsType::SHA256_N32_W8);
+    lms::SigningKey::from_seed(tree, one_time, &seed(1), &seed::<32>(2), TreeOptions::new())
+        .expect("types that go together")
+}
+
+fn lms_keygen() -> Work {
+    Box::new(|| {
+        black_box(lms_key().verifying_key());
+    })
+}
+
+fn lms_verify() -> Work {
+    let mut signer = Signer::new(lms_key(), MemoryStore::new(0));
+    let index = signer.reserve_one().expect("a leaf of a new key");
+    let signature = signer.sign(index, &[0; 32]).expect("an index of this store");
+    let key = *signer.key().verifying_key();
+    Box::new(move || {
+        let _ = black_box(key.verify(&[0; 32], &signature));
+    })
+}
+
 fn sha3_256() -> Work {
     let data = [0x5a; LONG as usize];
     Box::new(move || {
@@ -183,11 +249,27 @@ pub(super) fn cases() -> Vec<Case> {
             case!($name, "verify", "prepared", mldsa::kernels, None, dsa_verify::<$set>);
         )*};
     }
+    macro_rules! slhdsa {
+        ($($set:ident, $kernels:path;)*) => {$(
+            let name = slhdsa::ParameterSet::$set.name();
+            case!(name, "keygen", "compact", $kernels, None, || slh_keygen(slhdsa::ParameterSet::$set));
+            case!(name, "sign", "compact", $kernels, None, || slh_sign(slhdsa::ParameterSet::$set));
+            case!(name, "verify", "compact", $kernels, None, || slh_verify(slhdsa::ParameterSet::$set));
+        )*};
+    }
     mlkem! { "ML-KEM-512", MlKem512; "ML-KEM-768", MlKem768; "ML-KEM-1024", MlKem1024; }
     case!("X-Wing", "keygen", "compact", mlkem::kernels, None, xwing_keygen);
     case!("X-Wing", "encaps", "compact", mlkem::kernels, None, xwing_encaps);
     case!("X-Wing", "decaps", "compact", mlkem::kernels, None, xwing_decaps);
     mldsa! { "ML-DSA-44", MlDsa44; "ML-DSA-65", MlDsa65; "ML-DSA-87", MlDsa87; }
+    slhdsa! {
+        SHA2_128S, sha2_kernels; SHA2_128F, sha2_kernels; SHA2_192S, sha2_kernels;
+        SHA2_192F, sha2_kernels; SHA2_256S, sha2_kernels; SHA2_256F, sha2_kernels;
+        SHAKE_128S, sha3::kernels; SHAKE_128F, sha3::kernels; SHAKE_192S, sha3::kernels;
+        SHAKE_192F, sha3::kernels; SHAKE_256S, sha3::kernels; SHAKE_256F, sha3::kernels;
+    }
+    case!("LMS-SHA256-H10-W8", "keygen", "compact", sha2_kernels, None, lms_keygen);
+    case!("LMS-SHA256-H10-W8", "verify", "compact", sha2_kernels, None, lms_verify);
     case!("SHA3-256", "hash", "16 KiB", sha3::kernels, Some(LONG), sha3_256);
     case!("SHAKE128", "hash", "16 KiB", sha3::kernels, Some(LONG), shake128);
     case!("SHAKE256", "hash", "16 KiB", sha3::kernels, Some(LONG), shake256);

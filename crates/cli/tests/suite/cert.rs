@@ -3,10 +3,22 @@
 use crate::program::{self, Folder, finish, has_program};
 use std::process::Command;
 
-const SIGNERS: [&str; 14] = [
+const SIGNERS: [&str; 26] = [
     "ml-dsa-44",
     "ml-dsa-65",
     "ml-dsa-87",
+    "slh-dsa-sha2-128s",
+    "slh-dsa-sha2-128f",
+    "slh-dsa-sha2-192s",
+    "slh-dsa-sha2-192f",
+    "slh-dsa-sha2-256s",
+    "slh-dsa-sha2-256f",
+    "slh-dsa-shake-128s",
+    "slh-dsa-shake-128f",
+    "slh-dsa-shake-192s",
+    "slh-dsa-shake-192f",
+    "slh-dsa-shake-256s",
+    "slh-dsa-shake-256f",
     "mldsa87-ed448",
     "mldsa87-ecdsa-p384",
     "mldsa65-ed25519",
@@ -86,7 +98,7 @@ fn every_algorithm_that_signs_makes_chains_of_every_length() {
             ran += 1;
         }
     }
-    assert_eq!(ran, 42);
+    assert_eq!(ran, 78);
     for algorithm in RECEIVERS {
         folder.run(&format!("cert new --alg {algorithm} -o no")).exits(2).tells("must sign");
     }
@@ -95,7 +107,7 @@ fn every_algorithm_that_signs_makes_chains_of_every_length() {
 }
 
 #[test]
-fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
+fn certificates_of_slh_dsa_by_bouncy_castle_are_shown_and_verified() {
     let folder = with_chain();
     let chain = include_str!("../../../pki/tests/data/SLH-DSA-SHA2-128s.pem");
     folder.write("slh-dsa.pem", chain);
@@ -109,12 +121,46 @@ fn certificates_of_slh_dsa_are_shown_by_name_and_refused() {
     assert_eq!(text.matches("\n  key          SLH-DSA-SHA2-128s\n").count(), 2, "{text}");
     folder.write("slh-dsa-root.pem", chain.split_inclusive("-----END CERTIFICATE-----\n").nth(1).unwrap());
     let verify = "cert verify slh-dsa.pem --roots slh-dsa-root.pem --at 2026-11-25T13:30:00Z --json";
+    assert_eq!(folder.run(verify).exits(0).json()["chain"].as_array().unwrap().len(), 2);
+    folder.write("slh-dsa.key", include_str!("../../../pki/tests/data/SLH-DSA-SHAKE-256f.priv"));
+    assert_eq!(folder.run("key show slh-dsa.key --json").exits(0).json()["alg"], "SLH-DSA-SHAKE-256f");
+}
+
+/// The certificates of SLH-DSA with the identifier of HashSLH-DSA, which is not supported.
+#[test]
+fn certificates_of_hash_slh_dsa_are_shown_by_name_and_refused() {
+    let folder = with_chain();
+    let file = include_bytes!("../../../pki/tests/data/SLH-DSA-SHA2-128s.pem");
+    let renamed = |certificate: gambeson_pki::Certificate| {
+        let mut der = certificate.as_der().to_vec();
+        let arcs = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3];
+        let places: Vec<_> = (0..der.len() - 8).filter(|at| der[*at..].starts_with(&arcs)).collect();
+        places.into_iter().for_each(|at| der[at + 8] = 35);
+        gambeson_pki::Certificate::from_der(&der).unwrap().to_pem()
+    };
+    let chain: Vec<_> = gambeson_pki::Certificate::read_all(file).unwrap().into_iter().map(renamed).collect();
+    folder.write("slh-dsa.pem", chain.concat());
+    for row in folder.run("cert show slh-dsa.pem --json").exits(0).rows() {
+        let name = "HashSLH-DSA-SHA2-128s-with-SHA256";
+        assert_eq!((&row["alg"], &row["signatureAlg"]), (&name.into(), &name.into()));
+    }
+    folder.write("slh-dsa-root.pem", &chain[1]);
+    let verify = "cert verify slh-dsa.pem --roots slh-dsa-root.pem --at 2026-11-25T13:30:00Z --json";
     let report = folder.run(verify).exits(1).json();
     assert_eq!((&report["reason"], &report["subject"]), (&"key".into(), &"CN=Root".into()), "{report}");
     let detail = report["detail"].as_str().unwrap();
-    assert!(detail.contains("SLH-DSA-SHA2-128s") && detail.contains("not supported"), "{detail}");
-    folder.write("slh-dsa.key", include_str!("../../../pki/tests/data/SLH-DSA-SHAKE-256f.priv"));
-    folder.run("key show slh-dsa.key").exits(3).tells("SLH-DSA-SHAKE-256f");
+    assert!(detail.contains("HashSLH-DSA-SHA2-128s") && detail.contains("not supported"), "{detail}");
+}
+
+#[test]
+fn the_certificate_of_hss_in_rfc_9802_is_shown_and_verified() {
+    let folder = with_chain();
+    folder.write("hss.pem", include_str!("../../../pki/tests/data/HSS.pem"));
+    let shown = folder.run("cert show hss.pem --json").exits(0).json();
+    assert_eq!((&shown["alg"], &shown["signatureAlg"]), (&"HSS".into(), &"HSS".into()));
+    let verify = "cert verify hss.pem --roots hss.pem --at 2026-11-25T13:30:00Z";
+    folder.run(verify).exits(0);
+    folder.run(&verify.replace("--roots hss.pem", "--roots pki/root.pem")).exits(1);
 }
 
 #[test]

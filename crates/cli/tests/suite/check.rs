@@ -46,6 +46,8 @@ fn tests_are_counted_a_file() {
     let portable = folder.run("vectors check v --limit portable --json").exits(0).rows();
     assert_eq!((&portable[2]["passed"], &portable[2]["level"]), (&4.into(), &"portable".into()));
     folder.run("vectors check v --limit sse2").exits(2);
+    folder.run("vectors check v --skip family/c").exits(2).tells("family/c");
+    folder.run("vectors check v --skip family").exits(3).tells("no files");
     let text = folder.run("vectors check v").exits(0);
     assert!(text.text().contains("4 passed, 0 failed, 0 unsupported, 1 skipped"), "{}", text.text());
 }

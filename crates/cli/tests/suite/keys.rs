@@ -2,13 +2,25 @@
 
 use crate::program::{Folder, finish};
 
-const ALGORITHMS: [(&str, &str, usize); 7] = [
+const ALGORITHMS: [(&str, &str, usize); 19] = [
     ("ml-kem-512", "ML-KEM-512", 800),
     ("ml-kem-768", "ML-KEM-768", 1184),
     ("ml-kem-1024", "ML-KEM-1024", 1568),
     ("ml-dsa-44", "ML-DSA-44", 1312),
     ("ml-dsa-65", "ML-DSA-65", 1952),
     ("ml-dsa-87", "ML-DSA-87", 2592),
+    ("slh-dsa-sha2-128s", "SLH-DSA-SHA2-128s", 32),
+    ("slh-dsa-sha2-128f", "SLH-DSA-SHA2-128f", 32),
+    ("slh-dsa-sha2-192s", "SLH-DSA-SHA2-192s", 48),
+    ("slh-dsa-sha2-192f", "SLH-DSA-SHA2-192f", 48),
+    ("slh-dsa-sha2-256s", "SLH-DSA-SHA2-256s", 64),
+    ("slh-dsa-sha2-256f", "SLH-DSA-SHA2-256f", 64),
+    ("slh-dsa-shake-128s", "SLH-DSA-SHAKE-128s", 32),
+    ("slh-dsa-shake-128f", "SLH-DSA-SHAKE-128f", 32),
+    ("slh-dsa-shake-192s", "SLH-DSA-SHAKE-192s", 48),
+    ("slh-dsa-shake-192f", "SLH-DSA-SHAKE-192f", 48),
+    ("slh-dsa-shake-256s", "SLH-DSA-SHAKE-256s", 64),
+    ("slh-dsa-shake-256f", "SLH-DSA-SHAKE-256f", 64),
     ("x-wing", "X-Wing", 1216),
 ];
 
@@ -35,6 +47,37 @@ fn every_algorithm_makes_a_key_that_show_recognizes() {
         assert_eq!(written, folder.read(&format!("{argument}.pub")));
         folder.run(&format!("key show {argument}.key")).exits(0);
     }
+}
+
+#[test]
+fn keys_of_slh_dsa_have_one_form() {
+    let folder = Folder::new();
+    folder.run("key gen --alg slh-dsa-sha2-128f -o k.pem -p k.pub").exits(0);
+    for form in ["seed", "expanded", "both"] {
+        folder.run(&format!("key convert k.pem -o k.der --form {form} --format der --force")).exits(0);
+        assert_eq!(folder.read("k.der").len(), 84);
+        folder.run("key convert k.der -o again.pem --force").exits(0);
+        assert_eq!(folder.read("again.pem"), folder.read("k.pem"));
+    }
+    folder.run("key show k.der --json").exits(0);
+    // A changed seed does not make the root beside it.
+    let mut der = folder.read("k.der");
+    der[20] ^= 1;
+    folder.write("changed.der", &der);
+    folder.run("key show changed.der").exits(3).tells("not that of the private key");
+}
+
+#[test]
+fn keys_with_a_state_are_not_made() {
+    let folder = Folder::new();
+    for (algorithm, name) in [("hss", "HSS"), ("lms", "HSS"), ("xmss", "XMSS"), ("xmssmt", "XMSS^MT")] {
+        let told = format!("signing with {name} keys needs the key store, which does not exist yet");
+        folder.run(&format!("key gen --alg {algorithm} -o k.key")).exits(2).tells(&told);
+        folder.run(&format!("cert new --alg {algorithm} -o pki")).exits(2).tells(&told);
+    }
+    assert_eq!(folder.names(), [""; 0]);
+    // Not among those that can be made.
+    assert!(!folder.run("key gen --help").exits(0).text().contains("hss"));
 }
 
 #[cfg(unix)]

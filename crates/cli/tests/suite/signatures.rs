@@ -50,12 +50,116 @@ fn a_long_file_and_the_same_stream_verify() {
 fn every_algorithm_signs() {
     let folder = Folder::new();
     folder.write("file", "");
-    for (algorithm, length) in [("ml-dsa-44", 2420), ("ml-dsa-65", 3309), ("ml-dsa-87", 4627)] {
+    let of_slh_dsa = [
+        ("128s", 7_856),
+        ("128f", 17_088),
+        ("192s", 16_224),
+        ("192f", 35_664),
+        ("256s", 29_792),
+        ("256f", 49_856),
+    ];
+    let named = |family: &str| of_slh_dsa.map(|(set, length)| (format!("slh-dsa-{family}-{set}"), length));
+    let of_ml_dsa = [("ml-dsa-44", 2420), ("ml-dsa-65", 3309), ("ml-dsa-87", 4627)];
+    let of_ml_dsa = of_ml_dsa.map(|(name, length)| (name.to_owned(), length));
+    let mut ran = 0;
+    for (algorithm, length) in of_ml_dsa.into_iter().chain(named("sha2")).chain(named("shake")) {
         folder.run(&format!("key gen --alg {algorithm} -o k.key -p k.pub --force")).exits(0);
         folder.run("sign -k k.key file --force").exits(0);
         assert_eq!(folder.read("file.sig").len(), length);
         folder.run("verify -k k.pub file").exits(0);
+        ran += 1;
     }
+    assert_eq!(ran, 15);
+}
+
+#[test]
+fn slh_dsa_signs_files_and_streams_as_the_library_does() {
+    use gambeson::slhdsa::{Message, ParameterSet, SigningKey};
+    let folder = Folder::new();
+    folder.run("key gen --alg slh-dsa-shake-128f -o k.key -p k.pub").exits(0);
+    let content = noise(100_000);
+    folder.write("file", &content);
+    folder.run("sign -k k.key file --deterministic --context ctx").exits(0);
+    let der = gambeson_pki::PrivateKey::read(&folder.read("k.key"), None).unwrap().to_expanded_bytes();
+    let key = SigningKey::from_bytes(ParameterSet::SHAKE_128F, &der).unwrap();
+    let expected = key.sign_deterministic(Message::pure(&content, b"ctx").unwrap());
+    assert_eq!(folder.read("file.sig"), expected);
+    folder.run("verify -k k.pub file --context ctx").exits(0);
+    folder.run_with("verify -k k.pub -s file.sig - --context ctx", &content, &[]).exits(0);
+    assert_eq!(folder.run("verify -k k.pub file --json").exits(1).json()["reason"], "bad-signature");
+
+    let signature = folder.run_with("sign -k k.key - -o -", &content, &[]).exits(0).stdout;
+    folder.write("file.sig", &signature);
+    folder.run("verify -k k.key file").exits(0);
+    let reason = |line: &str| folder.run(&format!("{line} --json")).exits(1).json()["reason"].clone();
+    assert_eq!(reason("verify -k k.pub file --context ctx"), "context");
+    folder.write("file.sig", &signature[1..]);
+    assert_eq!(reason("verify -k k.pub file"), "signature-length");
+    folder.write("file.sig", &signature);
+    folder.tamper("file.sig");
+    assert_eq!(reason("verify -k k.pub file"), "bad-signature");
+    folder.run("key gen --alg ml-dsa-44 -o other.key").exits(0);
+    folder.write("file.sig", &signature);
+    let told = folder.run("verify -k other.key file").exits(1);
+    assert!(told.text().contains("that of an SLH-DSA 128f signature"), "{}", told.text());
+}
+
+/// A public key of HSS in the file `hss.pub`, with one tree of 2^5 leaves, and signatures by it in files that end with `.sig`.
+fn with_hss(signed: &[(&str, &[u8])]) -> Folder {
+    use gambeson::lms::{HssSigningKey, LmotsType, LmsType};
+    use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
+    let levels = [(LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W4)];
+    let key = HssSigningKey::generate(&levels, TreeOptions::new()).unwrap();
+    let folder = Folder::new();
+    let public = key.verifying_key().to_bytes();
+    let public = gambeson_pki::PublicKey::from_bytes(gambeson_pki::Algorithm::Hss, &public).unwrap();
+    folder.write("hss.pub", public.to_spki_pem());
+    let mut signer = Signer::new(key, MemoryStore::new(0));
+    for (name, content) in signed {
+        let index = signer.reserve_one().unwrap();
+        let signature = signer.sign(index, content).unwrap();
+        folder.write(name, content);
+        folder.write(&format!("{name}.sig"), signature);
+    }
+    folder
+}
+
+#[test]
+fn signatures_of_hss_are_verified_and_not_made() {
+    let long = noise(LONG);
+    let folder = with_hss(&[("file", b"firmware"), ("long", &long), ("empty", b"")]);
+    let rows = folder.run("verify -k hss.pub file long empty --json").exits(0).rows();
+    assert!(rows.iter().all(|row| row["alg"] == "HSS" && row["verified"] == true), "{rows:?}");
+    let shown = folder.run("key show hss.pub --json").exits(0).json();
+    assert_eq!((&shown["alg"], &shown["publicBytes"]), (&"HSS".into(), &52.into()));
+    folder.run("key convert hss.pub -o hss.der --format der").exits(0);
+    folder.run("verify -k hss.der file").exits(0);
+    folder.run("verify -k hss.pub file --context c").exits(2).tells("HSS signatures have no context");
+    folder
+        .run("sign -k hss.pub file -o other.sig")
+        .exits(2)
+        .tells("signing with HSS keys needs the key store");
+    folder.tamper("file");
+    let refused = folder.run("verify -k hss.pub file --json").exits(1).json();
+    assert_eq!((&refused["verified"], &refused["reason"]), (&false.into(), &"bad-signature".into()));
+    for wrong in [&folder.read("long.sig")[1..], b""] {
+        folder.write("long.sig", wrong);
+        folder.run("verify -k hss.pub long").exits(1);
+    }
+}
+
+#[test]
+fn a_certificate_names_the_key_of_hss_that_signs_firmware() {
+    let folder = with_hss(&[("image", b"firmware")]);
+    folder.run("cert new --alg slh-dsa-sha2-128f --levels 2 -o pki").exits(0);
+    let issue = "cert sign --public hss.pub --subject CN=Firmware --purpose code-signing --issuer pki/root.pem -k pki/root.key -o hss.pem";
+    folder.run(issue).exits(0);
+    let shown = folder.run("cert show hss.pem --json").exits(0).json();
+    assert_eq!((&shown["alg"], &shown["signatureAlg"]), (&"HSS".into(), &"SLH-DSA-SHA2-128f".into()));
+    assert_eq!(shown["keyUsage"], serde_json::json!(["digitalSignature"]));
+    let told = folder.run("verify image --cert hss.pem --roots pki/root.pem").exits(0);
+    assert!(told.text().contains("CN=Firmware"), "{}", told.text());
+    folder.run("cert csr -k hss.pub --subject CN=Firmware").exits(2).tells("HSS keys needs the key store");
 }
 
 #[test]

@@ -8,3 +8,5 @@ mod mlkem;
 mod sha3;
 #[cfg(feature = "alloc")]
 mod slhdsa;
+#[cfg(all(feature = "alloc", feature = "hazmat"))]
+mod xmss;

@@ -20,11 +20,11 @@ static int broken(void *ctx, uint8_t *out, size_t len)
 static void errors(void)
 {
     const char *unknown = gambeson_strerror(1);
-    for (int error = 0; error >= GAMBESON_ERROR_DESCRIPTOR; error--) {
+    for (int error = 0; error >= GAMBESON_ERROR_SET; error--) {
         CHECK(gambeson_strerror(error) != unknown);
         CHECK(error == 0 || gambeson_strerror(error) != gambeson_strerror(error + 1));
     }
-    CHECK(gambeson_strerror(GAMBESON_ERROR_DESCRIPTOR - 1) == unknown);
+    CHECK(gambeson_strerror(GAMBESON_ERROR_SET - 1) == unknown);
     const char *version = gambeson_version();
     CHECK(version[0] == '0' + GAMBESON_VERSION_MAJOR && version[1] == '.');
     CHECK(version[2] == '0' + GAMBESON_VERSION_MINOR && version[3] == '.');

@@ -36,7 +36,9 @@ const fn ce(n: u8) -> [u8; 5] {
 #[test]
 fn every_signature_algorithm_signs_certificates() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs()) {
+    for algorithm in
+        Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs() && !algorithm.is_stateful())
+    {
         let root_key = key(algorithm);
         let root = Template::authority(name("CN=Root,O=Example")).self_signed(&root_key).unwrap();
         root.verify_signature(&root_key.public_key()).unwrap();
@@ -53,7 +55,7 @@ fn every_signature_algorithm_signs_certificates() {
         assert_eq!(Certificate::read(root.as_der()).unwrap(), root);
         ran += 1;
     }
-    assert_eq!(ran, 14);
+    assert_eq!(ran, 26);
 }
 
 #[test]
@@ -62,7 +64,7 @@ fn every_key_can_be_the_subject_of_a_certificate() {
     let root = Template::authority(name("CN=Root")).path_length(1).self_signed(&root_key).unwrap();
     assert_eq!(root.path_length(), Some(1));
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.iter().copied() {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_stateful()) {
         let subject = key(algorithm).public_key();
         let certificate = Template::new(name("CN=Subject")).issue(&subject, &root, &root_key).unwrap();
         certificate.verify_signature(&root_key.public_key()).unwrap();
@@ -75,7 +77,7 @@ fn every_key_can_be_the_subject_of_a_certificate() {
         assert_eq!(certificate.signature_algorithm(), "1.3.101.112");
         ran += 1;
     }
-    assert_eq!(ran, 22);
+    assert_eq!(ran, 34);
 }
 
 #[test]
@@ -231,7 +233,9 @@ fn two_names_of_the_signature_must_be_one() {
 
 #[test]
 fn requests_are_verified_when_they_are_read() {
-    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs()) {
+    for algorithm in
+        Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.signs() && !algorithm.is_stateful())
+    {
         let subject = key(algorithm);
         let template = Template::new(name("CN=Subject,O=Example"))
             .alt_name("example.com".parse().unwrap())

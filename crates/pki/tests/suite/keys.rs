@@ -380,26 +380,35 @@ fn another_algorithm_is_named() {
 }
 
 #[test]
-fn keys_of_slh_dsa_are_refused_by_name() {
-    let oid = "2.16.840.1.101.3.4.3.31";
+fn keys_of_hash_slh_dsa_are_refused_by_name() {
+    let oid = "2.16.840.1.101.3.4.3.46";
     let error = Error::Algorithm { oid: oid.into() };
-    assert!(error.to_string().contains("SLH-DSA-SHAKE-256f (2.16.840.1.101.3.4.3.31)"), "{error}");
-    let private = include_str!("../data/SLH-DSA-SHAKE-256f.priv");
-    assert_eq!(PrivateKey::read(private.as_bytes(), None).err(), Some(error.clone()));
-    let public = include_str!("../data/SLH-DSA-SHAKE-256f.pub");
-    assert_eq!(PublicKey::read(public.as_bytes()), Err(error));
+    assert!(
+        error.to_string().contains("HashSLH-DSA-SHAKE-256f-with-SHAKE256 (2.16.840.1.101.3.4.3.46)"),
+        "{error}"
+    );
+    let identifier = AlgorithmIdentifierRef { oid: ObjectIdentifier::new_unwrap(oid), parameters: None };
+    assert_eq!(PrivateKey::from_pkcs8_der(&pkcs8(identifier, &[1; 128], None)).err(), Some(error.clone()));
+    let info = SubjectPublicKeyInfoRef {
+        algorithm: identifier,
+        subject_public_key: BitStringRef::from_bytes(&[1; 64]).unwrap(),
+    };
+    assert_eq!(PublicKey::from_spki_der(&info.to_der().unwrap()), Err(error));
 
-    // Twelve parameter sets, pure and with a digest; what lies around and between them is none.
+    // Twelve parameter sets with a digest; what lies around them is none.
     let named = |last: u32| name_of_unsupported(&format!("2.16.840.1.101.3.4.3.{last}"));
     let numbers: Vec<_> = (0..300).filter(|last| named(*last).is_some()).collect();
-    assert_eq!(numbers, (20..=31).chain(35..=46).collect::<Vec<_>>());
+    assert_eq!(numbers, (35..=46).collect::<Vec<_>>());
     for (last, hashed) in (20..=31).zip(35..=46) {
-        let (pure, hashed) = (named(last).unwrap(), named(hashed).unwrap());
+        let oid = format!("2.16.840.1.101.3.4.3.{last}");
+        let pure = Algorithm::ALL.iter().find(|algorithm| algorithm.oid() == oid).unwrap();
+        let hashed = named(hashed).unwrap();
         assert!(hashed.starts_with(&format!("Hash{pure}-with-SHA")), "{pure} {hashed}");
     }
-    for other in ["2.16.840.1.101.3.4.3.", "2.16.840.1.101.3.4.3.20.1", "1.2.20", ""] {
+    for other in ["2.16.840.1.101.3.4.3.", "2.16.840.1.101.3.4.3.35.1", "1.2.35", ""] {
         assert_eq!(name_of_unsupported(other), None);
     }
+    assert_eq!(name_of_unsupported("1.3.6.1.5.5.7.6.34"), Some("XMSS"));
 }
 
 #[test]

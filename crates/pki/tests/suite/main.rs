@@ -5,6 +5,7 @@ mod certificates;
 mod chains;
 mod constraints;
 mod files_of_others;
+mod hash_based;
 mod keys;
 mod one_form;
 #[cfg(feature = "pkcs12")]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 fn one_form() -> impl Iterator<Item = Algorithm> {
-    Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.has_forms())
+    Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.has_forms() && !algorithm.is_stateful())
 }
 
 /// PKCS#8 with other contents.
@@ -47,13 +47,13 @@ fn every_key_goes_round() {
         assert!(PublicKey::from_bytes(algorithm, &public.as_bytes()[1..]).is_err());
         ran += 1;
     }
-    assert_eq!(ran, 16);
+    assert_eq!(ran, 28);
 }
 
 #[test]
 fn what_signs_is_verified_and_what_does_not_says_so() {
     let (mut signed, mut refused) = (0, 0);
-    for algorithm in Algorithm::ALL.iter().copied() {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_stateful()) {
         let key = PrivateKey::generate(algorithm).unwrap();
         let public = key.public_key();
         if algorithm.signs() {
@@ -72,7 +72,7 @@ fn what_signs_is_verified_and_what_does_not_says_so() {
             refused += 1;
         }
     }
-    assert_eq!((signed, refused), (14, 8));
+    assert_eq!((signed, refused), (26, 8));
 }
 
 #[test]
@@ -245,7 +245,8 @@ fn names_and_identifiers_are_unique_and_come_back() {
 
 #[test]
 fn nothing_that_is_cut_or_changed_makes_a_panic() {
-    for algorithm in one_form() {
+    // The s sets of SLH-DSA read their keys as the f sets do, and make a larger tree for each.
+    for algorithm in one_form().filter(|it| !(it.name().starts_with("SLH-DSA") && it.name().ends_with('s'))) {
         let key = PrivateKey::generate(algorithm).unwrap();
         let der = key.to_pkcs8_der(Form::Seed).unwrap();
         for len in 0..der.len() {

@@ -18,7 +18,7 @@ fn chain_of(algorithm: Algorithm) -> (PrivateKey, [Certificate; 2]) {
 #[test]
 fn keys_of_every_algorithm_come_back_with_their_chain() {
     let mut ran = 0;
-    for algorithm in Algorithm::ALL.iter().copied() {
+    for algorithm in Algorithm::ALL.iter().copied().filter(|algorithm| !algorithm.is_stateful()) {
         let (key, chain) = chain_of(algorithm);
         let file = key.to_pkcs12(Form::Seed, &chain, "entry", PASSPHRASE).unwrap();
         let store = KeyStore::from_pkcs12(&file, PASSPHRASE, Pkcs12ImportPolicy::Strict).unwrap();
@@ -29,7 +29,7 @@ fn keys_of_every_algorithm_come_back_with_their_chain() {
         assert_eq!(certificates, chain.each_ref().map(|one| one.as_der().to_vec()), "{algorithm}");
         ran += 1;
     }
-    assert_eq!(ran, 22);
+    assert_eq!(ran, 34);
 }
 
 #[test]
