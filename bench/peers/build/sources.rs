@@ -61,18 +61,21 @@ const BOTAN: &[&str] = &[
 /// A library built below the folder of the build script's output.
 struct Library {
     folder: PathBuf,
+    /// The recipe: another one begins from nothing, the same one continues.
     stamp: String,
 }
 
 impl Library {
-    /// The library's folder, emptied unless a build with the same stamp is there.
+    /// The library, and whether it has been built.
     fn new(name: &str, stamp: String) -> Result<(Self, bool), String> {
         let folder = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join(name);
-        let built = std::fs::read_to_string(folder.join("stamp")).is_ok_and(|found| found == stamp);
-        if !built {
+        let is = |file: &str| std::fs::read_to_string(folder.join(file)).is_ok_and(|found| found == stamp);
+        if !is("recipe") {
             let _ = std::fs::remove_dir_all(&folder);
             std::fs::create_dir_all(&folder).map_err(at("creating a folder"))?;
+            std::fs::write(folder.join("recipe"), &stamp).map_err(at("writing the recipe"))?;
         }
+        let built = is("built");
         Ok((Self { folder, stamp }, built))
     }
 
@@ -86,7 +89,7 @@ impl Library {
     }
 
     fn built(&self) -> Result<(), String> {
-        std::fs::write(self.folder.join("stamp"), &self.stamp).map_err(at("writing the stamp"))
+        std::fs::write(self.folder.join("built"), &self.stamp).map_err(at("writing the stamp"))
     }
 }
 
@@ -118,10 +121,12 @@ pub fn openssl() -> Result<(), String> {
     let source = package.join("openssl");
     let tree = library.folder.join("tree");
     if !built {
-        std::fs::create_dir_all(&tree).map_err(at("creating a folder"))?;
-        let mut configure = Command::new("perl");
-        configure.arg(source.join("Configure")).args(OPENSSL).arg(format!("CC={compiler}"));
-        run(&tree, "Configure", &mut configure)?;
+        if !tree.join("Makefile").exists() {
+            std::fs::create_dir_all(&tree).map_err(at("creating a folder"))?;
+            let mut configure = Command::new("perl");
+            configure.arg(source.join("Configure")).args(OPENSSL).arg(format!("CC={compiler}"));
+            run(&tree, "Configure", &mut configure)?;
+        }
         library.make(&tree, &["build_generated"])?;
         library.make(&tree, &["libcrypto.a"])?;
         library.built()?;

@@ -11,10 +11,11 @@
 
 use gambeson::mldsa::{self, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
-use gambeson::{lms, slhdsa};
+use gambeson::slhdsa;
 
 use crate::cases::{KemCases, SignatureCases, slh_dsa_set};
 use crate::peers::{Answer, Family, Form, KemSet, KemVerb, PROBE, SignatureSet, SignatureVerb, Work};
+use crate::stateful::Verifier;
 
 /// Runs `work` once on every case and compares.
 pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut Work) -> Result<(), String> {
@@ -224,13 +225,9 @@ fn stateful_across(
         SignatureVerb::Sign => (&answer.private, message, &answer.public),
         SignatureVerb::Verify => return Err("verification draws no randomness".into()),
     };
-    let valid = match set.family() {
-        Family::Lms => lms::HssVerifyingKey::from_bytes(public)
-            .map_err(|error| format!("its verifying key is refused here: {error}"))?
-            .verify(message, signature)
-            .is_ok(),
-        family => return Err(format!("{family:?} has no stateful keys here")),
-    };
+    let key =
+        Verifier::new(set, public).map_err(|error| format!("its verifying key is refused here: {error}"))?;
+    let valid = key.verify(message, signature);
     if valid { Ok(()) } else { Err("its signature does not verify here".into()) }
 }
 

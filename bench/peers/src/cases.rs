@@ -2,15 +2,13 @@
 
 use std::rc::Rc;
 
-use gambeson::lms::{HssSigningKey, LmotsType, LmsType};
 use gambeson::mldsa::{self, SigningKey};
 use gambeson::mlkem::{self, DecapsulationKey};
 use gambeson::sha3::Shake256;
-use gambeson::stateful::hazmat::MemoryStore;
-use gambeson::stateful::{Signer, TreeOptions};
 use gambeson::{Compact, slhdsa};
 
 use crate::peers::{Family, KemSet, SignatureSet};
+use crate::stateful::{Signer, seed_len};
 
 /// Keys that rotate, so that no branch predictor and no cache learns one of them.
 pub const KEYS: usize = 16;
@@ -55,7 +53,7 @@ pub struct SignatureCase {
 
 /// A key pair.
 pub struct SignatureKey {
-    /// ξ; SK.seed, SK.prf and PK.seed; I and SEED.
+    /// ξ; SK.seed, SK.prf and PK.seed; the seed of [`Signer`].
     pub seed: Vec<u8>,
     /// The verifying key.
     pub public: Vec<u8>,
@@ -76,16 +74,6 @@ pub struct SignatureCases {
     pub keys: Vec<SignatureKey>,
     /// Good ones, key by key in turn, and last one with a tampered signature, which is never timed.
     pub all: Vec<SignatureCase>,
-}
-
-/// HSS with one tree, as the rows of LMS have it.
-const LMS: [(LmsType, LmotsType); 1] = [(LmsType::SHA256_M32_H10, LmotsType::SHA256_N32_W8)];
-
-/// A signer with the LMS key of I and SEED, and with its whole tree in memory.
-pub fn lms_signer(seed: &[u8]) -> Signer<HssSigningKey, MemoryStore> {
-    let (identifier, seed) = seed.split_first_chunk().expect("long enough");
-    let key = HssSigningKey::from_seed(&LMS, identifier, seed, TreeOptions::new()).expect("a good seed");
-    Signer::new(key, MemoryStore::new(0))
 }
 
 /// The core's parameter set of that name.
@@ -148,9 +136,7 @@ impl SignatureCases {
             SignatureSet::MlDsa44 => Self::of::<mldsa::MlDsa44>(keys, messages),
             SignatureSet::MlDsa65 => Self::of::<mldsa::MlDsa65>(keys, messages),
             SignatureSet::MlDsa87 => Self::of::<mldsa::MlDsa87>(keys, messages),
-            SignatureSet::LmsSha256H10W8 => Self::of_lms(set, messages),
-            // Its doors come with the module `xmss`.
-            SignatureSet::XmssSha2_10_256 => Rc::new(Self { keys: Vec::new(), all: Vec::new() }),
+            SignatureSet::LmsSha256H10W8 | SignatureSet::XmssSha2_10_256 => Self::of_stateful(set, messages),
             _ => Self::of_slh_dsa(set, keys, messages),
         }
     }
@@ -186,15 +172,11 @@ impl SignatureCases {
     }
 
     /// One key, whose leaves sign the messages in their order.
-    fn of_lms(set: SignatureSet, messages: usize) -> Rc<Self> {
-        let seed = bytes::<48>(&format!("{} key", set.name())).to_vec();
-        let mut signer = lms_signer(&seed);
-        let public = signer.key().verifying_key().to_bytes().to_vec();
-        let keys = vec![SignatureKey { public, private: Vec::new(), seed }];
-        Self::signed(set.name(), keys, messages, |_, message| {
-            let index = signer.reserve_one().expect("a leaf");
-            signer.sign(index, message).expect("its own index")
-        })
+    fn of_stateful(set: SignatureSet, messages: usize) -> Rc<Self> {
+        let seed = bytes::<96>(&format!("{} key", set.name()))[..seed_len(set)].to_vec();
+        let mut signer = Signer::new(set, &seed);
+        let keys = vec![SignatureKey { public: signer.public(), private: Vec::new(), seed }];
+        Self::signed(set.name(), keys, messages, |_, message| signer.sign(message))
     }
 
     /// The cases, with what `sign` gives for each number and message, and the tampered one.

@@ -14,6 +14,7 @@
 //! - `keccak`: the permutation alone, in core cycles
 //! - `row`, `report`, `plot`: one line of the result, the tables, the plot
 //! - `scaled`: the peer that no registry has
+//! - `stateful`: our keys of LMS and XMSS
 //! - `compressions`: what hash-based operations count, and the time of our kernels for it
 //! - `thresholds`: what `--check` judges
 //!
@@ -51,6 +52,7 @@ mod plot;
 mod report;
 mod row;
 mod scaled;
+mod stateful;
 mod thresholds;
 
 const KEM_ROWS: &[(KemVerb, &str, &[Form])] = &[

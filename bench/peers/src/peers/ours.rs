@@ -5,20 +5,21 @@
 //! for a key that is used once: there are some from bytes, otherwise the key is imported and so prepared, as for
 //! `seed`. `compact` never prepares anything, and `batch64` is one call.
 //!
-//! SLH-DSA's import of a signing key makes PK.root again, which no peer does: `oneshot` contains that. LMS is that of HSS with one level. Its
-//! keys are made of I and SEED and keep their whole tree; the store that counts the leaves is in memory.
+//! SLH-DSA's import of a signing key makes PK.root again, which no peer does: `oneshot` contains that. LMS is that of HSS with one level. Keys
+//! of LMS and XMSS are made of their seeds and keep their whole tree; the store that counts the leaves is in memory.
 
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
 use gambeson::mldsa::{self, Message, SigningKey, VerifyingKey, VerifyingKeyRef};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
-use gambeson::{Bytes, Compact, lms, slhdsa};
+use gambeson::{Bytes, Compact, slhdsa};
 
 use super::{
     BATCH, Family, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work,
 };
-use crate::cases::{KemCases, SignatureCases, lms_signer, slh_dsa_set};
+use crate::cases::{KemCases, SignatureCases, slh_dsa_set};
+use crate::stateful::{Signer, Verifier};
 
 /// This project.
 pub struct Ours;
@@ -47,9 +48,7 @@ impl SignaturePeer for Ours {
             SignatureSet::MlDsa87 => signature::<mldsa::MlDsa87>(verb, form, cases.clone()),
             _ => match set.family() {
                 Family::SlhDsa => slh_dsa(slh_dsa_set(set), verb, form, cases.clone()),
-                Family::Lms => stateful_lms(verb, form, cases.clone()),
-                // Its place, for the module `xmss`.
-                Family::Xmss | Family::MlDsa => None,
+                _ => stateful(set, verb, form, cases.clone()),
             },
         }
     }
@@ -335,31 +334,26 @@ fn slh_dsa(
     }
 }
 
-fn stateful_lms(verb: SignatureVerb, form: Form, cases: Rc<SignatureCases>) -> Option<Work> {
-    let public = |bytes: &[u8]| lms::HssVerifyingKey::from_bytes(bytes).expect("a good key");
+fn stateful(set: SignatureSet, verb: SignatureVerb, form: Form, cases: Rc<SignatureCases>) -> Option<Work> {
+    let public = move |bytes: &[u8]| Verifier::new(set, bytes).expect("a good key");
     match (verb, form) {
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-            let signer = lms_signer(&cases.key(i).seed);
-            answer.set(signer.key().verifying_key().to_bytes(), []);
+            answer.set(Signer::new(set, &cases.key(i).seed).public(), []);
         }),
         (SignatureVerb::Sign, Form::Prepared) => {
-            let mut signer = lms_signer(&cases.keys[0].seed);
-            Work::exact(move |i, answer| {
-                let index = signer.reserve_one().expect("a leaf");
-                answer.set(signer.sign(index, &cases.all[i].message).expect("its own index"), []);
-            })
+            let mut signer = Signer::new(set, &cases.keys[0].seed);
+            Work::exact(move |i, answer| answer.set(signer.sign(&cases.all[i].message), []))
         }
         (SignatureVerb::Verify, Form::Oneshot) => Work::exact(move |i, answer| {
             let case = &cases.all[i];
-            let verdict = public(&cases.key(i).public).verify(&case.message, &case.signature);
-            answer.set([u8::from(verdict.is_ok())], []);
+            let valid = public(&cases.key(i).public).verify(&case.message, &case.signature);
+            answer.set([u8::from(valid)], []);
         }),
         (SignatureVerb::Verify, Form::Prepared) => {
             let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
-                let verdict = keys[case.key].verify(&case.message, &case.signature);
-                answer.set([u8::from(verdict.is_ok())], []);
+                answer.set([u8::from(keys[case.key].verify(&case.message, &case.signature))], []);
             })
         }
         _ => None,
