@@ -3,7 +3,7 @@
 //!
 //! # Layout
 //!
-//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `slhdsa`: SLH-DSA; `lms`: LMS and HSS; `hash`: SHA-3, SHAKE and KMAC
+//! * `kem`, `dsa`: ML-KEM and ML-DSA in every form of a key; `slhdsa`: SLH-DSA; `lms`, `xmss`: LMS, HSS and XMSS^MT; `hash`: SHA-3, SHAKE and KMAC
 //! * `hybrid`: X-Wing, X448, Ed448, the hybrid KEMs and the composite signatures
 //! * `c`: the calls of the C interface
 //! * `files`: private keys in PKCS#8
@@ -25,6 +25,7 @@ pub mod lms;
 #[cfg(feature = "mls")]
 pub mod mls;
 pub mod slhdsa;
+pub mod xmss;
 
 /// Name of an operation: the algorithm, which is a parameter set, hybrid, composite or cipher suite; what is done, for example `decaps`, or
 /// `rejection` for decapsulation of a wrong ciphertext; the form of the key or of the call, which is empty where there is one form only.
@@ -101,7 +102,7 @@ fn lock<T>(memory: &Mutex<T>) -> MutexGuard<'_, T> {
     memory.lock().expect("one thread at a time")
 }
 
-/// Walks through SHA-3, ML-KEM, ML-DSA, SLH-DSA and LMS, and the calls in C.
+/// Walks through SHA-3, ML-KEM, ML-DSA, SLH-DSA, LMS and XMSS, and the calls in C.
 pub fn primitives(gate: &mut impl Instrument) {
     use gambeson::mldsa::{MlDsa44, MlDsa65, MlDsa87};
     use gambeson::mlkem::{MlKem512, MlKem768, MlKem1024};
@@ -116,4 +117,5 @@ pub fn primitives(gate: &mut impl Instrument) {
     dsa::all::<MlDsa87>(gate);
     slhdsa::all(gate);
     lms::all(gate);
+    xmss::all(gate);
 }

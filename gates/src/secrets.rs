@@ -75,12 +75,12 @@ pub fn slhdsa(hunt: &mut Hunt, set: ParameterSet, [sk_seed, sk_prf, pk_seed]: [&
     }
 }
 
-/// Adds the secrets of a key of LMS, or of the top tree of HSS: SEED, and beginnings of chains of the first leaf.
+/// Adds the secrets of a key of LMS, or of the top tree of HSS: SEED, and beginnings of chains of leaf 1, which signs nothing.
 pub fn lms(hunt: &mut Hunt, (lms, _): (LmsType, LmotsType), identifier: &[u8; 16], seed: &[u8]) {
     hunt.bytes("SEED", seed);
     for chain in 0..8_u16 {
         // RFC 8554, Appendix A.
-        let message = [&identifier[..], &[0; 4], &chain.to_be_bytes(), &[0xff], seed].concat();
+        let message = [&identifier[..], &[0, 0, 0, 1], &chain.to_be_bytes(), &[0xff], seed].concat();
         if lms.name().contains("SHAKE") {
             let mut value = vec![0; seed.len()];
             Shake256::digest_into(&message, &mut value);
@@ -91,6 +91,19 @@ pub fn lms(hunt: &mut Hunt, (lms, _): (LmsType, LmotsType), identifier: &[u8; 16
                 &PreHash::Sha2_256.digest(&message).as_bytes()[..seed.len()],
             );
         }
+    }
+}
+
+/// Adds the secrets of a key of XMSS with SHA-256 and n = 24: its seeds, and beginnings of chains of the first leaf of the lowest layer.
+pub fn xmss(hunt: &mut Hunt, secret: &[u8], sk_prf: &[u8], seed: &[u8]) {
+    hunt.bytes("S_XMSS", secret);
+    hunt.bytes("SK_PRF", sk_prf);
+    for chain in 0..8_u8 {
+        // PRF_keygen: SP 800-208, section 6.2.
+        let mut address = [0; 32];
+        address[23] = chain;
+        let message = [&[0, 0, 0, 4][..], secret, seed, &address].concat();
+        hunt.bytes("the beginning of a chain", &PreHash::Sha2_256.digest(&message).as_bytes()[..24]);
     }
 }
 

@@ -2,6 +2,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.bouncycastle.crypto.AsymmetricCipherKeyPair;
 import org.bouncycastle.crypto.CipherParameters;
 import org.bouncycastle.crypto.generators.SLHDSAKeyPairGenerator;
 import org.bouncycastle.crypto.params.ParametersWithContext;
@@ -20,6 +21,18 @@ import org.bouncycastle.pqc.crypto.lms.HSSSigner;
 import org.bouncycastle.pqc.crypto.lms.LMOtsParameters;
 import org.bouncycastle.pqc.crypto.lms.LMSParameters;
 import org.bouncycastle.pqc.crypto.lms.LMSigParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSKeyGenerationParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSKeyPairGenerator;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTKeyGenerationParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTKeyPairGenerator;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTPrivateKeyParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTPublicKeyParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSMTSigner;
+import org.bouncycastle.pqc.crypto.xmss.XMSSParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSPrivateKeyParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSPublicKeyParameters;
+import org.bouncycastle.pqc.crypto.xmss.XMSSSigner;
 
 /** Answers questions about hash-based signatures, whose keys are the raw bytes of the standards. */
 final class HashBased {
@@ -44,6 +57,10 @@ final class HashBased {
                 verifier.init(false, HSSPublicKeyParameters.getInstance(Peer.bytes(request, "public")));
                 answer.add("valid=" + verifier.verifySignature(message(request), Peer.bytes(request, "signature")));
             }
+            case "xmss_sign" -> xmssSign(request, answer);
+            case "xmss_verify" -> answer.add("valid=" + xmssVerifies(request));
+            case "xmssmt_sign" -> xmssMtSign(request, answer);
+            case "xmssmt_verify" -> answer.add("valid=" + xmssMtVerifies(request));
             default -> throw new IllegalArgumentException("unknown op");
         }
     }
@@ -123,5 +140,54 @@ final class HashBased {
         int[] codes = Arrays.stream(types.split(":")).mapToInt(Integer::parseInt).toArray();
         return new LMSParameters(
                 LMSigParameters.getParametersForType(codes[0]), LMOtsParameters.getParametersForType(codes[1]));
+    }
+
+    /** The number of the parameter set, with which the public key begins. */
+    private static int set(Map<String, String> request) {
+        return Integer.parseInt(request.get("set"));
+    }
+
+    /** Generates a key of XMSS and signs with the leaf number {@code leaf}. */
+    private static void xmssSign(Map<String, String> request, List<String> answer) throws Exception {
+        XMSSKeyPairGenerator generator = new XMSSKeyPairGenerator();
+        generator.init(new XMSSKeyGenerationParameters(XMSSParameters.lookupByOID(set(request)), RANDOM));
+        AsymmetricCipherKeyPair pair = generator.generateKeyPair();
+        int leaf = Integer.parseInt(request.get("leaf"));
+        if (leaf > 0) {
+            ((XMSSPrivateKeyParameters) pair.getPrivate()).extractKeyShard(leaf);
+        }
+        XMSSSigner signer = new XMSSSigner();
+        signer.init(true, pair.getPrivate());
+        Peer.put(answer, "signature", signer.generateSignature(message(request)));
+        Peer.put(answer, "public", ((XMSSPublicKeyParameters) pair.getPublic()).getEncoded());
+    }
+
+    private static boolean xmssVerifies(Map<String, String> request) throws Exception {
+        XMSSParameters set = XMSSParameters.lookupByOID(set(request));
+        XMSSSigner verifier = new XMSSSigner();
+        verifier.init(false, new XMSSPublicKeyParameters.Builder(set).withPublicKey(Peer.bytes(request, "public")).build());
+        return verifier.verifySignature(message(request), Peer.bytes(request, "signature"));
+    }
+
+    /** Generates a key of XMSS^MT and signs with the leaf number {@code leaf}. */
+    private static void xmssMtSign(Map<String, String> request, List<String> answer) throws Exception {
+        XMSSMTKeyPairGenerator generator = new XMSSMTKeyPairGenerator();
+        generator.init(new XMSSMTKeyGenerationParameters(XMSSMTParameters.lookupByOID(set(request)), RANDOM));
+        AsymmetricCipherKeyPair pair = generator.generateKeyPair();
+        int leaf = Integer.parseInt(request.get("leaf"));
+        if (leaf > 0) {
+            ((XMSSMTPrivateKeyParameters) pair.getPrivate()).extractKeyShard(leaf);
+        }
+        XMSSMTSigner signer = new XMSSMTSigner();
+        signer.init(true, pair.getPrivate());
+        Peer.put(answer, "signature", signer.generateSignature(message(request)));
+        Peer.put(answer, "public", ((XMSSMTPublicKeyParameters) pair.getPublic()).getEncoded());
+    }
+
+    private static boolean xmssMtVerifies(Map<String, String> request) throws Exception {
+        XMSSMTParameters set = XMSSMTParameters.lookupByOID(set(request));
+        XMSSMTSigner verifier = new XMSSMTSigner();
+        verifier.init(false, new XMSSMTPublicKeyParameters.Builder(set).withPublicKey(Peer.bytes(request, "public")).build());
+        return verifier.verifySignature(message(request), Peer.bytes(request, "signature"));
     }
 }

@@ -28,6 +28,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.security.spec.X509EncodedKeySpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Date;
 import java.util.HashMap;
@@ -62,6 +63,10 @@ import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 import org.bouncycastle.operator.jcajce.JcaContentVerifierProviderBuilder;
 import org.bouncycastle.pkcs.PKCS10CertificationRequest;
 import org.bouncycastle.pkcs.jcajce.JcaPKCS10CertificationRequestBuilder;
+import org.bouncycastle.pqc.crypto.lms.LMOtsParameters;
+import org.bouncycastle.pqc.crypto.lms.LMSigParameters;
+import org.bouncycastle.pqc.jcajce.spec.LMSHSSKeyGenParameterSpec;
+import org.bouncycastle.pqc.jcajce.spec.LMSKeyGenParameterSpec;
 import org.bouncycastle.util.encoders.Hex;
 
 /**
@@ -102,6 +107,7 @@ public final class Peer {
                 put(answer, "public", pair.getPublic().getEncoded());
             }
             case "public" -> put(answer, "public", publicKey(bytes(request, "public")).getEncoded());
+            case "private" -> put(answer, "private", privateKey(bytes(request, "private")).getEncoded());
             case "sign" -> {
                 PrivateKey key = privateKey(bytes(request, "private"));
                 put(answer, "signature", sign(request.get("scheme"), key, bytes(request, "message")));
@@ -266,6 +272,15 @@ public final class Peer {
         if (algorithm.startsWith("ECDSA-P")) {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC", BC);
             generator.initialize(new ECGenParameterSpec("secp" + algorithm.substring(7) + "r1"), RANDOM);
+            return generator.generateKeyPair();
+        }
+        if (algorithm.startsWith("HSS-")) {
+            LMSKeyGenParameterSpec tree =
+                    new LMSKeyGenParameterSpec(LMSigParameters.lms_sha256_n32_h5, LMOtsParameters.sha256_n32_w4);
+            LMSKeyGenParameterSpec[] levels = new LMSKeyGenParameterSpec[Integer.parseInt(algorithm.substring(4))];
+            Arrays.fill(levels, tree);
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("LMS", BC);
+            generator.initialize(new LMSHSSKeyGenParameterSpec(levels), RANDOM);
             return generator.generateKeyPair();
         }
         return KeyPairGenerator.getInstance(algorithm, BC).generateKeyPair();

@@ -2,12 +2,14 @@
 // What the one sends in a line the other sends back turned round. With `kem NAME`, a KEM of its default provider: it tells a public
 // key, takes a ciphertext and tells the secret, takes a public key and tells a ciphertext and the secret; a line each, in hexadecimal.
 // With `cms CERTIFICATE KEY`, it signs a message as CMS with that key, verifies that, and refuses another message.
+// With `x509 ALGORITHM ROOT LEAF`, it verifies that leaf with that root, and writes a root and a leaf of its own with new keys.
 #include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +135,57 @@ static void cms(char **words) {
     check(CMS_verify(sent, NULL, NULL, message, NULL, flags) == 1, "to verify");
 }
 
+static void extend(X509 *certificate, X509 *issuer, int kind, const char *value) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+    check(extension != NULL && X509_add_ext(certificate, extension, -1) == 1, "an extension");
+}
+
+// Issues a certificate; without an issuer it signs itself.
+static X509 *issue(const char *name, EVP_PKEY *key, X509 *issuer, EVP_PKEY *issuer_key) {
+    X509 *certificate = X509_new();
+    X509_set_version(certificate, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), issuer == NULL ? 1 : 2);
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
+    X509_NAME *subject = X509_NAME_new();
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0);
+    X509_set_subject_name(certificate, subject);
+    X509_set_issuer_name(certificate, issuer == NULL ? subject : X509_get_subject_name(issuer));
+    X509_set_pubkey(certificate, key);
+    extend(certificate, issuer, NID_subject_key_identifier, "hash");
+    if (issuer == NULL) {
+        extend(certificate, issuer, NID_basic_constraints, "critical,CA:TRUE");
+        extend(certificate, issuer, NID_key_usage, "critical,keyCertSign");
+    } else {
+        extend(certificate, issuer, NID_authority_key_identifier, "keyid");
+        extend(certificate, issuer, NID_key_usage, "critical,digitalSignature");
+    }
+    // These algorithms have no digest of their own.
+    check(X509_sign(certificate, issuer == NULL ? key : issuer_key, NULL) != 0, "to sign a certificate");
+    return certificate;
+}
+
+static void x509(char **words) {
+    X509 *root = PEM_read_bio_X509(BIO_new_file(words[1], "r"), NULL, NULL, NULL);
+    X509 *leaf = PEM_read_bio_X509(BIO_new_file(words[2], "r"), NULL, NULL, NULL);
+    check(root != NULL && leaf != NULL, "two certificates");
+    X509_STORE *roots = X509_STORE_new();
+    X509_STORE_add_cert(roots, root);
+    X509_STORE_set_flags(roots, X509_V_FLAG_X509_STRICT);
+    X509_STORE_CTX *path = X509_STORE_CTX_new();
+    check(X509_STORE_CTX_init(path, roots, leaf, NULL) == 1 && X509_verify_cert(path) == 1, "to verify the leaf");
+
+    EVP_PKEY *root_key = EVP_PKEY_Q_keygen(NULL, NULL, words[0]), *key = EVP_PKEY_Q_keygen(NULL, NULL, words[0]);
+    check(root_key != NULL && key != NULL, "two keys");
+    check(X509_verify(leaf, root_key) != 1, "the leaf verifies with another key");
+    ERR_clear_error();
+    X509 *its_root = issue("Root", root_key, NULL, NULL);
+    PEM_write_X509(stdout, its_root);
+    PEM_write_X509(stdout, issue("Leaf", key, its_root, root_key));
+}
+
 int main(int count, char **words) {
     if (count == 2 && strcmp(words[1], "version") == 0) {
         puts(OpenSSL_version(OPENSSL_VERSION_STRING));
@@ -140,12 +193,14 @@ int main(int count, char **words) {
         kem(words[2]);
     } else if (count == 4 && strcmp(words[1], "cms") == 0) {
         cms(words + 2);
+    } else if (count == 5 && strcmp(words[1], "x509") == 0) {
+        x509(words + 2);
     } else if (count == 5 && strcmp(words[1], "client") == 0) {
         client(words + 2);
     } else if (count == 5 && strcmp(words[1], "server") == 0) {
         server(words + 2);
     } else {
-        check(0, "client, server, kem or cms");
+        check(0, "client, server, kem, cms or x509");
     }
     return 0;
 }

@@ -1,38 +1,32 @@
-// Answers questions about SLH-DSA with the OpenSSL inside Node: JSON lines in, JSON lines out; bytes are in hexadecimal.
-import { createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto";
-import { createInterface } from "node:readline";
+// Keys, signatures and certificates of SLH-DSA with the OpenSSL inside Node: a JSON object on standard input, one on standard output.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 
-const bytes = (text) => Buffer.from(text, "hex");
+const asked = JSON.parse(readFileSync(0, "utf8"));
+const [message, other] = [Buffer.from("quilted linen"), Buffer.from("quilted wool")];
+const context = Buffer.from(asked.context, "base64");
+const signature = Buffer.from(asked.signature, "base64");
+const pem = (key, type) => key.export({ format: "pem", type });
 
-const answer = (request) => {
-  const { op, alg, message, context } = request;
-  switch (op) {
-    case "version":
-      return { version: process.versions.openssl };
-    case "sign": {
-      const { privateKey, publicKey } = generateKeyPairSync(alg);
-      const signature = sign(null, bytes(message), { key: privateKey, context: bytes(context) });
-      return {
-        private: privateKey.export({ format: "der", type: "pkcs8" }).toString("hex"),
-        public: publicKey.export({ format: "der", type: "spki" }).toString("hex"),
-        signature: signature.toString("hex"),
-      };
-    }
-    case "verify": {
-      const key = createPublicKey({ key: bytes(request.public), format: "der", type: "spki" });
-      return { valid: verify(null, bytes(message), { key, context: bytes(context) }, bytes(request.signature)) };
-    }
-    default:
-      throw new Error(`unknown op ${op}`);
-  }
+const ours = createPrivateKey(asked.private);
+const published = createPublicKey(asked.public);
+const made = generateKeyPairSync(asked.type);
+const [root, leaf] = [asked.root, asked.leaf].map((text) => new X509Certificate(text));
+const answer = {
+  openssl: process.versions.openssl,
+  type: ours.asymmetricKeyType,
+  privateAgain: pem(ours, "pkcs8"),
+  publicAgain: pem(createPublicKey(ours), "spki"),
+  verified: verify(null, message, { key: published, context }, signature),
+  otherVerified: verify(null, other, { key: published, context }, signature),
+  verifiedWithoutContext: verify(null, message, published, signature),
+  signature: sign(null, message, { key: ours, context }).toString("base64"),
+  madePrivate: pem(made.privateKey, "pkcs8"),
+  madePublic: pem(made.publicKey, "spki"),
+  // A signature of an s set takes seconds; one is enough.
+  madeSignature: asked.type.endsWith("f") ? sign(null, message, made.privateKey).toString("base64") : null,
+  rootHolds: root.verify(root.publicKey),
+  leafHolds: leaf.checkIssued(root) && leaf.verify(root.publicKey),
+  leafHoldsWithOther: leaf.verify(made.publicKey),
 };
-
-for await (const line of createInterface({ input: process.stdin })) {
-  let result;
-  try {
-    result = answer(JSON.parse(line));
-  } catch (error) {
-    result = { error: String(error) };
-  }
-  console.log(JSON.stringify(result));
-}
+console.log(JSON.stringify(answer));

@@ -11,7 +11,7 @@
 //! | [`python`] | Python's `cryptography` |
 //! | [`aws_lc`] | AWS-LC |
 //! | [`bouncy_castle`] | Bouncy Castle for Java: keys, chains, PKCS#12, of composites too |
-//! | [`hash_based`] | Bouncy Castle, and the OpenSSL inside Node: SLH-DSA; Bouncy Castle: HSS |
+//! | [`hash_based`] | Bouncy Castle: SLH-DSA, HSS, XMSS and XMSS^MT with raw keys |
 //! | [`composite`] | composite signatures that must not hold, put to Bouncy Castle and to us |
 //! | [`mls_rs`] | mls-rs with its own provider over AWS-LC: groups with members of both providers |
 //! | [`hpke_pq`] | a provider for OpenMLS with the KEMs and the derivation of draft-ietf-hpke-pq |
@@ -20,7 +20,9 @@
 //! | [`x509`] | chains that the peers verify, and how theirs are judged |
 //! | [`forged`] | ourselves: composite signatures that must not hold, inside TLS |
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
+//! | [`node`] | OpenSSL 3.5 inside Node: keys, signatures and certificates of SLH-DSA |
 //! | [`sockets`] | Go, Node, OpenSSL, Python, Bouncy Castle, tlslite-ng and Chromium over TLS; OpenSSL 4 and wolfSSL |
+//! | [`stateful`] | Bouncy Castle: signatures and certificates of HSS |
 //! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
@@ -35,12 +37,14 @@ pub mod hash_based;
 pub mod hpke_pq;
 pub mod legacy;
 pub mod mls_rs;
+pub mod node;
 pub mod openmls;
 pub mod openssl;
 pub mod proxy;
 pub mod python;
 mod running;
 pub mod sockets;
+pub mod stateful;
 pub mod tls;
 pub mod tools;
 pub mod x509;
@@ -62,11 +66,11 @@ pub fn trials(scratch: &std::path::Path, bogo_shim: &std::path::Path) -> Vec<lib
         forged::trials(),
         sockets::trials(scratch),
         openssl::trials(scratch),
+        node::trials(scratch),
         openmls::trials(),
         mls_rs::trials(),
         bogo::trials(scratch, bogo_shim),
         bouncy_castle::trials(scratch),
-        hash_based::trials_with_openssl(scratch),
     ]
     .into_iter()
     .flatten()

@@ -23,7 +23,6 @@ use crate::tools::{Result, check, unavailable};
 pub(crate) use conversation::patient;
 use conversation::{as_client, as_server, over};
 use peers::{FINDERS, Find, Peer};
-pub(crate) use peers::{NODES, node};
 
 /// Tests with each peer that is here, in both roles.
 #[must_use]
@@ -32,6 +31,15 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     let mut trials = with_peers("sockets", &scratch, &FINDERS);
     trials.extend(chromium::trials(&scratch));
     trials
+}
+
+/// The newest Node of the tests, from npm.
+///
+/// # Errors
+/// npm does not find it.
+pub fn newest_node(scratch: &Path) -> Result<PathBuf> {
+    let [.., (_, version)] = peers::NODES;
+    peers::node(&scratch.join("sockets/node"), version)
 }
 
 fn with_peers(area: &str, scratch: &Path, finders: &[(&str, Find)]) -> Vec<Trial> {

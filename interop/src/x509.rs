@@ -43,8 +43,7 @@ impl Chain {
         let generate = || PrivateKey::generate(algorithm).map_err(text);
         let name = |name: &str| name.parse().map_err(text);
         let (root_key, middle_key, key) = (generate()?, generate()?, generate()?);
-        let root = Template::authority(name("CN=Root,O=Gambeson")?).path_length(1);
-        let root = root.self_signed(&root_key).map_err(text)?;
+        let root = root(&root_key)?;
         let middle = Template::authority(name("CN=Middle,O=Gambeson")?).path_length(0);
         let middle = middle.issue(&middle_key.public_key(), &root, &root_key).map_err(text)?;
         let leaf = Template::new(name("CN=Leaf,O=Gambeson")?)
@@ -60,6 +59,15 @@ impl Chain {
         let list = RevocationList::new(&middle, &middle_key, 7, times, &[revoked]).map_err(text)?;
         Ok(Self { root, middle, leaf, list, request })
     }
+}
+
+/// The root of a chain, which has a path length of 1.
+///
+/// # Errors
+/// None that is expected.
+pub fn root(key: &PrivateKey) -> Result<Certificate> {
+    let root = Template::authority("CN=Root,O=Gambeson".parse().map_err(text)?).path_length(1);
+    Ok(root.self_signed(key).map_err(text)?)
 }
 
 /// Judges a peer's chain: of `example.com`, for servers, with a leaf that its list number 7 revokes.

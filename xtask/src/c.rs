@@ -276,6 +276,8 @@ const PUBLISHED: (usize, usize) = (28, 32);
 const PUBLISHED_SLH_DSA: (usize, usize) = (13, 9);
 /// Signatures by LMS, and those of RFC 8554 by HSS.
 const PUBLISHED_LMS: (usize, usize) = (320, 2);
+/// Signatures by XMSS and XMSS^MT.
+const PUBLISHED_XMSS: usize = 101;
 
 /// Verifies published signatures in C, those by ML-DSA in both schedules; and sees that a wrong verdict is noticed.
 fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<String> {
@@ -285,6 +287,7 @@ fn published(workspace: &Workspace, folder: &Path, archive: &Path) -> Result<Str
     let mut lines = signatures(&answers::unpacked(&vectors.join("ml-dsa/acvp-sigver.jsonl.gz"))?)?;
     lines.extend(of_slhdsa(&answers::unpacked(&vectors.join("slh-dsa/acvp-sigVer-sample.jsonl.gz"))?)?);
     lines.extend(of_lms(&vectors.join("lms"))?);
+    lines.extend(of_xmss(&vectors.join("xmss"))?);
     let program = folder.join("vectors");
     compile(workspace, "cc", ["-std=c99", "crates/ffi/tests/c/vectors.c"], archive, &program)?;
     let input = folder.join("signatures.txt");
@@ -390,6 +393,28 @@ fn of_lms(folder: &Path) -> Result<Vec<String>> {
     }
     let all = (by_lms, lines.len() - by_lms);
     ensure!(all == PUBLISHED_LMS, "there are others by LMS: {all:?}");
+    Ok(lines)
+}
+
+/// The lines of `vectors.c` from the signatures by XMSS and XMSS^MT of liboqs, and by XMSS of post-quantum-cryptography/KAT, which has the
+/// message behind the signature.
+fn of_xmss(folder: &Path) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for request in answers::unpacked(&folder.join("liboqs-verify.jsonl.gz"))?.lines() {
+        let request: Value = serde_json::from_str(request)?;
+        let (name, _) = hex(&request, "name").split_once('-').context("a name has no family")?;
+        let [message, key, signature] = ["msg", "pk", "sm"].map(|name| hex(&request, name).to_lowercase());
+        lines.push(format!("{name} 0 1 {message} - {key} {signature}"));
+    }
+    for request in answers::unpacked(&folder.join("kat-sigVer.jsonl.gz"))?.lines() {
+        let request: Value = serde_json::from_str(request)?;
+        let names = ["message", "publicKey", "signature"];
+        let [message, key, signed] = names.map(|name| hex(&request, name).to_lowercase());
+        let signature = signed.strip_suffix(&message).context("the message is behind the signature")?;
+        let is_valid = u8::from(request["testPassed"] == true);
+        lines.push(format!("XMSS 0 {is_valid} {message} - {key} {signature}"));
+    }
+    ensure!(lines.len() == PUBLISHED_XMSS, "there are others by XMSS: {}", lines.len());
     Ok(lines)
 }
 

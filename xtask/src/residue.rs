@@ -5,7 +5,7 @@ use crate::run::{Workspace, side_by_side};
 use anyhow::{Result, ensure};
 
 /// Parts of `gate-residue`, and the number of operations of each with each table.
-const PARTS: [(&str, usize); 3] = [("primitives", 617), ("files", 262), ("mls", 18 * 28)];
+const PARTS: [(&str, usize); 3] = [("primitives", 644), ("files", 276), ("mls", 18 * 28)];
 /// Planted mistakes of `gate-residue`, all of them in every part.
 const CANARIES: usize = 9;
 /// The tables, of which each names those that it ran; it fails unless the machine's best was among them.

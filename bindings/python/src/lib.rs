@@ -6,7 +6,7 @@
 //! # Layout
 //!
 //! * `input`: bytes from Python; `error`: exceptions; `held`: private keys that can be wiped
-//! * `mldsa`, `mlkem`, `slhdsa`, `lms`, `xwing`: the primitives
+//! * `mldsa`, `mlkem`, `slhdsa`, `lms`, `xmss`, `xwing`: the primitives
 //! * `identity`: agents and all that they sign; `convert`: JSON and time
 //! * `channel`: agents in groups, for asyncio; `fork`: what does not go on in forked processes
 //! * `vectors`: what only the tests of the vectors see
@@ -24,6 +24,7 @@ mod mlkem;
 mod slhdsa;
 #[cfg(feature = "test-vectors")]
 mod vectors;
+mod xmss;
 mod xwing;
 
 use pyo3::prelude::*;
@@ -85,6 +86,8 @@ mod _native {
     #[cfg(feature = "test-vectors")]
     #[pymodule_export]
     use super::vectors::derived;
+    #[pymodule_export]
+    use super::xmss::{XMSSMTPublicKey, XMSSPublicKey};
     #[pymodule_export]
     use super::xwing::{XWingPrivateKey, XWingPublicKey};
 

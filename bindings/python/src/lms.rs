@@ -17,13 +17,13 @@ fn refused(py: Python<'_>, reason: VerifyingKeyError) -> PyErr {
 
 /// A key and the bytes that it was made of.
 #[derive(PartialEq)]
-struct Encoded<K> {
-    key: K,
-    bytes: Vec<u8>,
+pub struct Encoded<K> {
+    pub key: K,
+    pub bytes: Vec<u8>,
 }
 
 impl<K> Encoded<K> {
-    fn as_bytes(&self) -> &[u8] {
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 }

@@ -16,6 +16,7 @@ import gambeson.lms as lms
 import gambeson.mldsa as mldsa
 import gambeson.mlkem as mlkem
 import gambeson.slhdsa as slhdsa
+import gambeson.xmss as xmss
 import gambeson.xwing as xwing
 
 PRIVATE: list[Any] = [
@@ -41,7 +42,7 @@ PUBLIC: list[Any] = [
 ]
 
 # Keys that only verify.
-VERIFYING: list[Any] = [lms.LMSPublicKey, lms.HSSPublicKey]
+VERIFYING: list[Any] = [lms.LMSPublicKey, lms.HSSPublicKey, xmss.XMSSPublicKey, xmss.XMSSMTPublicKey]
 
 
 def sets(kind: Any) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ HAND_OUT = {
     *(f"{public.__name__}.public_bytes_raw" for public in [*PUBLIC, *VERIFYING]),
     # The import of a verifying key is a copy: any bytes of the right length are one (FIPS 204, 5.2).
     *(f"MLDSA{number}PublicKey.from_public_bytes" for number in (44, 65, 87)),
-    *(f"{name}PublicKey.from_public_bytes" for name in ("SLHDSA", "LMS", "HSS")),
+    *(f"{name}PublicKey.from_public_bytes" for name in ("SLHDSA", "LMS", "HSS", "XMSS", "XMSSMT")),
 }
 OF_CHANNELS = {"channel_groups", "open_channel_delivery", "open_channel_node", "rest_channels"}
 
@@ -134,7 +134,9 @@ def keys() -> dict[str, Work]:
                 of_shown[f"encapsulate{name}"] = getattr(shown, f"encapsulate{name}")
         table |= {f"{private.__name__}.{name}": work for name, work in of_key.items()}
         table |= {f"{public.__name__}.{name}": work for name, work in of_shown.items()}
-    for kind, signed in zip(VERIFYING, (PUBLISHED["lms"][0], PUBLISHED["hss"][0]), strict=True):
+    trees = PUBLISHED["xmss"]
+    published = (PUBLISHED["lms"][0], PUBLISHED["hss"][0], trees[0], next(it for it in trees if it["set"].startswith("XMSSMT")))
+    for kind, signed in zip(VERIFYING, published, strict=True):
         pk, signature, message = (bytes.fromhex(signed[name]) for name in ("pk", "signature", "message"))
         table[f"{kind.__name__}.verify"] = partial(kind.from_public_bytes(pk).verify, signature, message)
     return table

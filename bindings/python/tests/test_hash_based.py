@@ -1,4 +1,4 @@
-"""SLH-DSA, LMS and HSS against published answers, and what they refuse."""
+"""SLH-DSA, LMS, HSS, XMSS and XMSS^MT against published answers, and what they refuse."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from conftest import buffers
 import gambeson
 from gambeson.lms import HSSPublicKey, LMSPublicKey
 from gambeson.slhdsa import SLHDSAPrivateKey, SLHDSAPublicKey
+from gambeson.xmss import XMSSMTPublicKey, XMSSPublicKey
 
 PUBLISHED: dict[str, list[dict[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "published" / "hash-based.json").read_text(encoding="utf-8")
@@ -114,6 +115,27 @@ def test_signatures_by_hss_are_those_of_rfc_8554() -> None:
             changed[at] ^= 1
             refused(gambeson.InvalidSignature, "bad-signature", public.verify, changed, message)
     assert len(PUBLISHED["hss"]) == 2
+
+
+def test_signatures_by_xmss_are_judged_as_published() -> None:
+    valid = 0
+    for vector in PUBLISHED["xmss"]:
+        kind: Any = XMSSMTPublicKey if vector["set"].startswith("XMSSMT") else XMSSPublicKey
+        pk, signature, message = (hexed(vector[name]) for name in ("pk", "signature", "message"))
+        public = kind.from_public_bytes(pk)
+        assert public.parameter_set == vector["set"] and public.public_bytes_raw() == pk
+        if vector["valid"]:
+            valid += 1
+            public.verify(signature, message)
+        else:
+            refused(gambeson.InvalidSignature, "bad-signature", public.verify, signature, message)
+        for wrong in (b"", signature[:-1], signature + b"\0", b"\1" + signature[1:]):
+            refused(gambeson.InvalidSignature, "bad-signature", public.verify, wrong, message)
+        refused(gambeson.InvalidSignature, "bad-signature", public.verify, signature, message + b"x")
+        for cut in (b"", pk[:3], pk[:-1], pk + b"\0"):
+            refused(gambeson.UsageError, "bad-length", kind.from_public_bytes, cut)
+        refused(gambeson.Malformed, "bad-key", kind.from_public_bytes, bytes(4) + pk[4:])
+    assert (valid, len(PUBLISHED["xmss"])) == (7, 9)
 
 
 def test_every_kind_of_buffer_is_the_same_message() -> None:

@@ -6,7 +6,7 @@
 //! * `memory`: every block is wiped when it is freed
 //! * `failure`: errors with stable codes
 //! * `kem`, `dsa`, `hash`: the primitives, the module `gambeson`
-//! * `slhdsa`, `lms`: hash-based signatures, the module `hash`, by the feature `hash-based`
+//! * `slhdsa`, `lms`, `xmss`: hash-based signatures, the module `hash`, by the feature `hash-based`
 //! * the module `identity`, by the feature: `border`, how it is asked; `handle`, the objects that live in it; `agent`, what an agent
 //!   signs; `credentials`, what it says of others; `verifier`, what others hold against that; `messages`, HTTP; `forms`, what needs no
 //!   object
@@ -52,3 +52,5 @@ mod status;
 mod vectors;
 #[cfg(feature = "identity")]
 mod verifier;
+#[cfg(feature = "hash-based")]
+mod xmss;

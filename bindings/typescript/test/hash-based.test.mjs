@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { GambesonError, HssVerifyingKey, LmsVerifyingKey, SigningKey, VerifyingKey, hss, init, lms, slhdsa } from "gambeson/hash";
+import { GambesonError, HssVerifyingKey, LmsVerifyingKey, SigningKey, VerifyingKey, XmssVerifyingKey, hss, init, lms, slhdsa, xmss, xmssmt } from "gambeson/hash";
 
 const PUBLISHED = JSON.parse(readFileSync(new URL("../../published/hash-based.json", import.meta.url), "utf8"));
 const code = (expected) => (error) => {
@@ -108,6 +108,27 @@ test("signatures by HSS are those of RFC 8554", () => {
   }
 });
 
+test("signatures by XMSS and XMSS^MT are judged as published", () => {
+  let valid = 0;
+  for (const vector of PUBLISHED.xmss) {
+    const kind = vector.set.startsWith("XMSSMT") ? xmssmt : xmss;
+    const [pk, message, signature] = [vector.pk, vector.message, vector.signature].map(unhex);
+    const key = kind.verifyingKey(pk);
+    assert.deepEqual([key.parameterSet, key.toBytes()], [vector.set, pk]);
+    if (vector.valid) key.verify(signature, message);
+    else assert.throws(() => key.verify(signature, message), code("bad-signature"));
+    if (vector.valid) valid += 1;
+    for (const wrong of [new Uint8Array(), signature.subarray(1), new Uint8Array(signature.length), unhex(`${vector.signature}00`)]) {
+      assert.throws(() => key.verify(wrong, message), code("bad-signature"));
+    }
+    assert.throws(() => key.verify(signature, bytes("another")), code("bad-signature"));
+    for (const cut of [0, 3, pk.length - 1]) assert.throws(() => kind.verifyingKey(pk.subarray(0, cut)), code("bad-length"));
+    pk[3] = 0;
+    assert.throws(() => kind.verifyingKey(pk), code("bad-key"));
+  }
+  assert.deepEqual([valid, PUBLISHED.xmss.length], [7, 9]);
+});
+
 test("signatures are hedged unless they are deterministic", () => {
   const key = slhdsa(FAST).generate();
   const sign = (options) => hex(key.sign(bytes("a"), options));
@@ -144,7 +165,7 @@ test("wrong names, lengths, keys and arguments are refused", () => {
   for (const like of ["hi", [1], new Uint16Array(2), null, undefined, { length: 2 }]) {
     const works = [
       () => key.sign(like), () => key.verifyingKey.verify(signature, like), () => key.verifyingKey.verify(like, bytes("a")), () => set.fromSeed(like),
-      () => set.fromBytes(like), () => set.verifyingKey(like), () => lms.verifyingKey(like), () => hss.verifyingKey(like),
+      () => set.fromBytes(like), () => set.verifyingKey(like), () => lms.verifyingKey(like), () => hss.verifyingKey(like), () => xmss.verifyingKey(like), () => xmssmt.verifyingKey(like),
     ];
     for (const work of works) assert.throws(work, code("bad-form"), `${work} ${inspect(like)}`);
   }
@@ -157,7 +178,7 @@ test("wrong names, lengths, keys and arguments are refused", () => {
 });
 
 test("what is made by a function is not made by `new`, and is not cloned", () => {
-  for (const Class of [SigningKey, VerifyingKey, LmsVerifyingKey, HssVerifyingKey]) {
+  for (const Class of [SigningKey, VerifyingKey, LmsVerifyingKey, HssVerifyingKey, XmssVerifyingKey]) {
     for (const given of [[], [{}], [slhdsa(FAST), {}]]) assert.throws(() => new Class(...given), code("usage"), Class.name);
   }
   const key = slhdsa(FAST).generate();

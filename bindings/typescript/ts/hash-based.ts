@@ -13,3 +13,4 @@ export {
   type SignatureOptions,
   type SigningOptions,
 } from "./slhdsa.js";
+export { XmssVerifyingKey, xmss, xmssmt } from "./xmss.js";

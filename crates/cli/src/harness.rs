@@ -7,7 +7,7 @@
 //!
 //! * `request`: the fields of a request, and the codes of its refusals
 //! * `signed`: the message of a request for signatures
-//! * `hash`, `mlkem`, `mldsa`, `slhdsa`, `lms`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
+//! * `hash`, `mlkem`, `mldsa`, `slhdsa`, `lms`, `xmss`, `xwing`, `hybrid`, `composite`, `curves`: the operations, one function each
 //! * `borrowed`: operations of other crates, through the doors of ours that use them
 //! * this file: the table of them, and the loop over lines
 
@@ -22,6 +22,7 @@ mod mlkem;
 mod request;
 mod signed;
 mod slhdsa;
+mod xmss;
 mod xwing;
 
 pub(crate) use request::{decode as from_hex, hex};
@@ -120,6 +121,8 @@ const ALGORITHMS: &[Algorithm] = &[
     slhdsa!("SLH-DSA-SHAKE-256f"),
     ("LMS", &[("keygen", lms::keygen), ("sign", lms::sign), ("verify", lms::verify)]),
     ("HSS", &[("keygen", lms::hss_keygen), ("sign", lms::hss_sign), ("verify", lms::hss_verify)]),
+    ("XMSS", &[("keygen", xmss::keygen), ("sign", xmss::sign), ("verify", xmss::verify)]),
+    ("XMSSMT", &[("keygen", xmss::mt_keygen), ("sign", xmss::mt_sign), ("verify", xmss::mt_verify)]),
     ("X-Wing", &[("keygen", xwing::keygen), ("encaps", xwing::encaps), ("decaps", xwing::decaps)]),
     hybrid!("X25519MLKEM768"),
     hybrid!("SecP256r1MLKEM768"),

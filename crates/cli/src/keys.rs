@@ -198,14 +198,14 @@ pub(crate) fn form_of(key: &pki::PrivateKey, asked: Option<KeyForm>) -> pki::For
 /// Keys of the algorithm have a state.
 pub(crate) fn pki_algorithm(algorithm: Algorithm) -> Result<Option<pki::Algorithm>, Error> {
     let with_state = match algorithm {
-        Algorithm::Hss => Some("HSS"),
-        Algorithm::Xmss => Some("XMSS"),
-        Algorithm::XmssMt => Some("XMSS^MT"),
+        Algorithm::Hss => Some(("HSS", "; `gambeson verify` verifies their signatures")),
+        Algorithm::Xmss => Some(("XMSS", "")),
+        Algorithm::XmssMt => Some(("XMSS^MT", "")),
         _ => None,
     };
-    if let Some(name) = with_state {
+    if let Some((name, rest)) = with_state {
         return Err(Error::usage(format!(
-            "--alg: signing with {name} keys needs the key store, which does not exist yet; `gambeson verify` verifies their signatures"
+            "--alg: signing with {name} keys needs the key store, which does not exist yet{rest}"
         )));
     }
     let value = algorithm.to_possible_value().expect("no algorithm is skipped");

@@ -57,6 +57,9 @@ pub(crate) struct Form {
 pub(crate) trait Word: Copy {
     /// The rounds of the function.
     const ROUNDS: usize;
+    /// True if the first 16 rounds stand before the loop of the others: the compiler then leaves out the work on words that are zero, and
+    /// does that on words which steps of a chain have in common once.
+    const PEELED: bool;
 
     fn constant(round: usize) -> Self;
     fn add(self, other: Self) -> Self;
@@ -72,47 +75,65 @@ pub(crate) trait Word: Copy {
 /// FIPS 180-4, §6.2.2 (SHA-256) and §6.4.2 (SHA-512): the state after a block.
 #[inline(always)]
 pub(crate) fn compress<W: Word>(state: &[W; 8], mut w: [W; 16]) -> [W; 8] {
+    let mut after = *state;
+    let mut t = 0;
+    if W::PEELED {
+        sixteen_rounds(&mut after, &w, 0);
+        schedule(&mut w);
+        t = 16;
+    }
+    loop {
+        sixteen_rounds(&mut after, &w, t);
+        t += 16;
+        if t == W::ROUNDS {
+            break;
+        }
+        schedule(&mut w);
+    }
+    core::array::from_fn(|i| state[i].add(after[i]))
+}
+
+/// Rounds from the multiple `t` of 16 on, with their words of the schedule.
+#[inline(always)]
+fn sixteen_rounds<W: Word>(state: &mut [W; 8], w: &[W; 16], t: usize) {
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     macro_rules! round {
-        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:literal, $t:ident) => {
-            let t1 = $h.add($e.upper_sigma_1()).add($e.ch($f, $g)).add(W::constant($t + $i).add(w[$i]));
+        ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident, $i:literal) => {
+            let t1 = $h.add($e.upper_sigma_1()).add($e.ch($f, $g)).add(W::constant(t + $i).add(w[$i]));
             $d = $d.add(t1);
             $h = t1.add($a.upper_sigma_0()).add($a.maj($b, $c));
         };
     }
-    macro_rules! schedule {
+    round!(a b c d e f g h, 0);
+    round!(h a b c d e f g, 1);
+    round!(g h a b c d e f, 2);
+    round!(f g h a b c d e, 3);
+    round!(e f g h a b c d, 4);
+    round!(d e f g h a b c, 5);
+    round!(c d e f g h a b, 6);
+    round!(b c d e f g h a, 7);
+    round!(a b c d e f g h, 8);
+    round!(h a b c d e f g, 9);
+    round!(g h a b c d e f, 10);
+    round!(f g h a b c d e, 11);
+    round!(e f g h a b c d, 12);
+    round!(d e f g h a b c, 13);
+    round!(c d e f g h a b, 14);
+    round!(b c d e f g h a, 15);
+    *state = [a, b, c, d, e, f, g, h];
+}
+
+/// The next 16 words of the schedule.
+#[inline(always)]
+fn schedule<W: Word>(w: &mut [W; 16]) {
+    macro_rules! words {
         ($($i:literal)*) => {$(
             w[$i] = w[$i]
                 .add(w[($i + 1) & 15].lower_sigma_0())
                 .add(w[($i + 9) & 15].add(w[($i + 14) & 15].lower_sigma_1()));
         )*};
     }
-    let mut t = 0;
-    loop {
-        round!(a b c d e f g h, 0, t);
-        round!(h a b c d e f g, 1, t);
-        round!(g h a b c d e f, 2, t);
-        round!(f g h a b c d e, 3, t);
-        round!(e f g h a b c d, 4, t);
-        round!(d e f g h a b c, 5, t);
-        round!(c d e f g h a b, 6, t);
-        round!(b c d e f g h a, 7, t);
-        round!(a b c d e f g h, 8, t);
-        round!(h a b c d e f g, 9, t);
-        round!(g h a b c d e f, 10, t);
-        round!(f g h a b c d e, 11, t);
-        round!(e f g h a b c d, 12, t);
-        round!(d e f g h a b c, 13, t);
-        round!(c d e f g h a b, 14, t);
-        round!(b c d e f g h a, 15, t);
-        t += 16;
-        if t == W::ROUNDS {
-            break;
-        }
-        schedule!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-    }
-    let rounds = [a, b, c, d, e, f, g, h];
-    core::array::from_fn(|i| state[i].add(rounds[i]))
+    words!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }
 
 /// FIPS 180-4, §4.2.2.

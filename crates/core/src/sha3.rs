@@ -67,7 +67,7 @@ pub(crate) use kernels::permute_sponge;
 pub use kernels::permute_sponge;
 #[cfg(feature = "alloc")]
 pub(crate) use kernels::{Abreast, Block, squeeze_eight};
-pub(crate) use kernels::{Aligned, permute_aligned};
+pub(crate) use kernels::{Aligned, chain_steps, permute_aligned};
 pub use kernels::{
     WrongPermutation, clear_permutation, kernels, permute_many, permute_portable, set_permutation,
 };

@@ -20,11 +20,14 @@
 //! Each with SHA-2 and with SHAKE (FIPS 205, Table 2).
 
 mod address;
+mod fors;
 mod hash;
 mod keys;
 mod message;
 mod params;
 mod trees;
+mod verify;
+mod wots;
 
 pub use crate::prehash::{
     ContextTooLong, Digest, DigestLength, DigestRef, PreHash, PreHasher, UnknownPreHash,

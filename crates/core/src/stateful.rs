@@ -98,7 +98,19 @@ impl Iterator for Reservation {
     type Item = ReservedIndex;
 
     fn next(&mut self) -> Option<ReservedIndex> {
-        self.range.next().map(|index| ReservedIndex { index, store: self.store })
+        self.nth(0)
+    }
+
+    fn nth(&mut self, n: usize) -> Option<ReservedIndex> {
+        self.range.nth(n).map(|index| ReservedIndex { index, store: self.store })
+    }
+
+    fn last(mut self) -> Option<ReservedIndex> {
+        self.range.next_back().map(|index| ReservedIndex { index, store: self.store })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.range.size_hint()
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //
 // gambeson: ML-KEM (FIPS 203), ML-DSA and HashML-DSA (FIPS 204), SLH-DSA and HashSLH-DSA (FIPS 205), verification by LMS and HSS (RFC 8554),
-// SHA-3 and SHAKE (FIPS 202).
+// XMSS and XMSS^MT (RFC 8391), SHA-3 and SHAKE (FIPS 202).
 //
 // Written by `cargo xtask c header` from crates/ffi/src.
 //
@@ -303,7 +303,7 @@ typedef enum gambeson_error {
     // Two buffers overlap, and one of them is written.
     GAMBESON_ERROR_OVERLAP = -3,
     // The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode); PK.root of SLH-DSA; the types
-    // of LMS and HSS).
+    // of LMS and HSS; the OIDs of XMSS).
     GAMBESON_ERROR_KEY = -4,
     // The signature is not one of this message, in this context, by this key.
     GAMBESON_ERROR_SIGNATURE = -5,
@@ -597,7 +597,8 @@ GAMBESON_API
 GAMBESON_MUST_USE
 enum gambeson_error gambeson_set_keccak(const struct gambeson_keccak *keccak);
 
-// Verifies a signature by LMS. A key that the library does not know, or that has other one-time signatures than its tree, is refused.
+// Verifies a signature by LMS. A key with unknown types, or with one-time signatures of another hash function or length than its tree, is
+// refused.
 //
 // RFC 8554, Algorithm 6. Errors: NULL, LENGTH, KEY, SIGNATURE.
 GAMBESON_API
@@ -2135,6 +2136,30 @@ const char *gambeson_version(void);
 GAMBESON_API
 void gambeson_wipe(void *secret,
                    size_t len);
+
+// Verifies a signature by XMSS, with every set of RFC 8391 and SP 800-208. A key with an unknown OID is refused.
+//
+// RFC 8391, Algorithm 14 (XMSS_verify). Errors: NULL, LENGTH, KEY, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_xmss_verify(const uint8_t *signature,
+                                         size_t signature_len,
+                                         const uint8_t *message,
+                                         size_t message_len,
+                                         const uint8_t *vk,
+                                         size_t vk_len);
+
+// Verifies a signature by XMSS^MT, whose OIDs are counted apart from those of XMSS.
+//
+// RFC 8391, Algorithm 17 (XMSSMT_verify). Errors: NULL, LENGTH, KEY, SIGNATURE.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_xmssmt_verify(const uint8_t *signature,
+                                           size_t signature_len,
+                                           const uint8_t *message,
+                                           size_t message_len,
+                                           const uint8_t *vk,
+                                           size_t vk_len);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -19,7 +19,7 @@ pub enum gambeson_error {
     /// Two buffers overlap, and one of them is written.
     Overlap = -3,
     /// The bytes are not a key of the parameter set (FIPS 203, §7.2 and §7.3; FIPS 204, Algorithm 25 (skDecode); PK.root of SLH-DSA; the types
-    /// of LMS and HSS).
+    /// of LMS and HSS; the OIDs of XMSS).
     Key = -4,
     /// The signature is not one of this message, in this context, by this key.
     Signature = -5,

@@ -5,7 +5,7 @@
 //!
 //! | module | what is in it |
 //! | --- | --- |
-//! | `mlkem`, `mldsa`, `slhdsa`, `lms`, `prehash`, `sha3` | the calls |
+//! | `mlkem`, `mldsa`, `slhdsa`, `lms`, `xmss`, `prehash`, `sha3` | the calls |
 //! | `message`, `random` | the descriptors of messages and of randomness |
 //! | `border` | pointers become references, panics stop; objects of C's |
 //! | `error`, `keccak` | error numbers, the platform's permutation |
@@ -25,3 +25,4 @@ mod sha3;
 pub mod sizes;
 mod slhdsa;
 mod whole;
+mod xmss;

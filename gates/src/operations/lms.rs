@@ -37,7 +37,7 @@ fn seed((lms, _): (LmsType, LmotsType)) -> Vec<u8> {
 }
 
 /// Signs with a leaf of the second half and drops the key.
-fn sign<K: StatefulKey + Send>(gate: &mut impl Instrument, name: &str, key: K) -> Vec<u8> {
+pub(super) fn sign<K: StatefulKey + Send>(gate: &mut impl Instrument, name: &str, key: K) -> Vec<u8> {
     let signer = Mutex::new(Signer::new(key, MemoryStore::new(17)));
     let signature = gate.run_ok((name, "sign", ""), || {
         let mut signer = super::lock(&signer);

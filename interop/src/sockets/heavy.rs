@@ -10,7 +10,7 @@ use gambeson_hybrid::kem::{DecapsulationKey, EncapsulationKey, X448_MLKEM1024};
 use gambeson_pki::Algorithm::{
     self, EcdsaP256, EcdsaP384, Ed448, Ed25519, MlDsa44, MlDsa65, MlDsa65Ed25519, MlDsa87, MlDsa87Ed448,
 };
-use gambeson_pki::{Form, PrivateKey, Template};
+use gambeson_pki::{Certificate, Form, PrivateKey, Template, Verifier};
 use gambeson_rustls::Group;
 use libtest_mimic::Trial;
 
@@ -58,6 +58,10 @@ pub fn trials() -> Option<Vec<Trial>> {
             .push(Trial::test(format!("heavy::the_kem_of_{name}_and_ours_give_the_same_bytes"), move || {
                 same_kem(&openssl(&scratch, library)?)
             }));
+        let scratch = folder.clone();
+        trials.push(Trial::test(format!("heavy::certificates_of_slh_dsa_by_{name}_and_us"), move || {
+            slh_dsa_certificates(&scratch, library)
+        }));
         let signs = format!("heavy::{name}_signs_cms_with_its_keys_and_ours");
         trials.push(Trial::test(signs, move || signs_cms(&signed, library)));
         let refuses = format!("heavy::{name}_with_our_provider_refuses_forged_composites");
@@ -172,6 +176,32 @@ fn same_kem(program: &Path) -> Result {
     let (c, its) = (said(&mut peer)?, said(&mut peer)?);
     let ours = key.decapsulate(&c)?;
     check(its.len() == 88 && its == ours.expose(), "we decapsulate what it encapsulated")
+}
+
+/// Each side verifies the other's certificates of SLH-DSA, of every parameter set.
+fn slh_dsa_certificates(scratch: &Path, library: &str) -> Result {
+    let program = openssl(scratch, library)?;
+    let folder = scratch.join(format!("{library}-slh-dsa"));
+    fs::create_dir_all(&folder)?;
+    let mut met = 0;
+    for algorithm in Algorithm::ALL.iter().filter(|algorithm| algorithm.name().starts_with("SLH-DSA")) {
+        let (root_key, key) = (PrivateKey::generate(*algorithm)?, PrivateKey::generate(*algorithm)?);
+        let root = Template::authority("CN=Root".parse()?).self_signed(&root_key)?;
+        let leaf = Template::new("CN=Leaf".parse()?).issue(&key.public_key(), &root, &root_key)?;
+        let files = [folder.join("root.pem"), folder.join("leaf.pem")];
+        fs::write(&files[0], root.to_pem())?;
+        fs::write(&files[1], leaf.to_pem())?;
+        let its = succeed(command(&program).args(["x509", algorithm.name()]).args(files), b"")
+            .map_err(|error| format!("{algorithm}: {}", error.message().unwrap_or_default()))?;
+        let its = Certificate::read_all(&its)?;
+        let [its_root, its_leaf] = its.as_slice() else { return Err("two certificates".into()) };
+        check(its_leaf.public_key()?.algorithm() == *algorithm, "the algorithm of its key")?;
+        Verifier::new(std::slice::from_ref(its_root)).verify(its_leaf, &[])?;
+        let refused = its_leaf.verify_signature(&root_key.public_key()).is_err();
+        check(refused, "its leaf verifies with another key")?;
+        met += 1;
+    }
+    check(met == 12, "every parameter set")
 }
 
 /// CMS by the library, with keys of its own algorithms and of the provider's.

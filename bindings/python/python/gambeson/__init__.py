@@ -5,7 +5,7 @@
     trust = gambeson.CardStore(cards)
 
 An agent's keys come from one seed; its DID and its identity cards say which they are. No private key of an agent can be
-taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.slhdsa`, `gambeson.lms`, `gambeson.mlkem`, `gambeson.xwing`; transparency
+taken out of it. The primitives stand in modules of their own: `gambeson.mldsa`, `gambeson.slhdsa`, `gambeson.lms`, `gambeson.xmss`, `gambeson.mlkem`, `gambeson.xwing`; transparency
 logs in `gambeson.tlog`; agents in groups in `gambeson.channel`. They are loaded when they are asked for: `gambeson.mldsa` needs no import of its own.
 """
 
@@ -112,9 +112,10 @@ if TYPE_CHECKING:
     from gambeson import mlkem as mlkem
     from gambeson import slhdsa as slhdsa
     from gambeson import tlog as tlog
+    from gambeson import xmss as xmss
     from gambeson import xwing as xwing
 
-_SUBMODULES = frozenset({"a2a", "asgi", "channel", "http", "lms", "mcp", "mldsa", "mlkem", "slhdsa", "tlog", "xwing"})
+_SUBMODULES = frozenset({"a2a", "asgi", "channel", "http", "lms", "mcp", "mldsa", "mlkem", "slhdsa", "tlog", "xmss", "xwing"})
 
 
 def __getattr__(name: str) -> ModuleType:

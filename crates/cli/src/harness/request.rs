@@ -19,6 +19,8 @@ pub(super) enum Code {
     BadKey,
     /// A context of more than 255 bytes.
     BadContext,
+    /// A stateful key without leaves left, or without the named one.
+    Exhausted,
     /// A failure of this program.
     Internal,
 }
@@ -33,6 +35,7 @@ impl Code {
             Self::BadLength => "bad-length",
             Self::BadKey => "bad-key",
             Self::BadContext => "bad-context",
+            Self::Exhausted => "exhausted",
             Self::Internal => "internal",
         }
     }

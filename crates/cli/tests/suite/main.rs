@@ -13,6 +13,7 @@ mod check;
 mod files_of_others;
 mod foreign_text;
 mod keys;
+mod lms_files;
 mod messages;
 mod outputs;
 mod program;

@@ -19,11 +19,7 @@ fn text<'v>(vector: &'v Value, field: &str) -> &'v str {
 }
 
 fn bytes(vector: &Value, field: &str) -> Vec<u8> {
-    let (digits, []) = text(vector, field).as_bytes().as_chunks::<2>() else {
-        panic!("{field}: an odd number of digits")
-    };
-    let digit = |digit: u8| char::from(digit).to_digit(16).expect("a hexadecimal digit") as u8;
-    digits.iter().map(|[high, low]| digit(*high) << 4 | digit(*low)).collect()
+    crate::lms_files::bytes(text(vector, field))
 }
 
 /// Types, I and SEED.

@@ -173,9 +173,15 @@ impl SigningKey {
     }
 }
 
-/// The one-time signature of a message by a leaf: RFC 8554, Algorithm 3.
+/// The one-time signature of a message by a leaf.
 fn one_time(tree: Tree<'_>, seed: &[u8], leaf: u32, c: Option<&[u8]>, message: &[u8]) -> Vec<u8> {
     let _guard = StackGuard::<DEPTH>;
+    one_time_unguarded(tree, seed, leaf, c, message)
+}
+
+/// RFC 8554, Algorithm 3.
+#[inline(never)]
+fn one_time_unguarded(tree: Tree<'_>, seed: &[u8], leaf: u32, c: Option<&[u8]>, message: &[u8]) -> Vec<u8> {
     let n = tree.ots.n;
     let mut signature = vec![0; tree.ots.signature_len()];
     let (head, chains) = signature.split_at_mut(4 + n);

@@ -27,6 +27,30 @@ pub(super) struct Kernels {
     level: Level,
     permute_many: fn(&mut [State]),
     permute_aligned: fn(&mut [Aligned]),
+    chain: Option<ChainSteps>,
+}
+
+/// Steps of chains of hashes side by side, in as many states as there are lanes. Each state is a message of one block that has, from the
+/// word of the first number on, as many words of a value as the second says, and before them a word whose last byte counts the steps. A step
+/// puts the first words of the permuted state in the place of the value and adds one to the count.
+pub(crate) type ChainSteps = fn(states: &mut [Aligned; super::LANES], place: usize, words: usize, steps: u32);
+
+/// The steps of [`ChainSteps`] in lanes, the first `words` of each state; `count` adds one to a counter.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn chain<L: keccak::Lane>(
+    lanes: &mut [L; 25],
+    place: usize,
+    words: usize,
+    steps: u32,
+    count: impl Fn(L) -> L,
+) {
+    for _ in 0..steps {
+        let mut permuted = *lanes;
+        keccak::permute(&mut permuted);
+        lanes[place..place + words].copy_from_slice(&permuted[..words]);
+        lanes[place - 1] = count(lanes[place - 1]);
+    }
 }
 
 static PORTABLE: Kernels = Kernels {
@@ -39,6 +63,7 @@ static PORTABLE: Kernels = Kernels {
     },
     permute_many: permute_portable,
     permute_aligned: |states| permute_each(states),
+    chain: None,
 };
 
 /// A state that begins at a line of the cache: loads and stores of whole lines do not cross into the next, which saves a
@@ -175,6 +200,11 @@ pub(crate) fn permute_aligned(states: &mut [Aligned]) {
             states.iter_mut().for_each(|state| permutation(core::slice::from_mut(&mut state.0)))
         }
     }
+}
+
+/// The steps of chains in columns, if the table has such.
+pub(crate) fn chain_steps() -> Option<ChainSteps> {
+    if plugged().is_some() { None } else { active().chain }
 }
 
 /// What permutes eight sponges abreast and brings a block of each together, if the table has such.

@@ -4,7 +4,7 @@ use sha2::{Sha256, Sha512};
 
 use super::address::Address;
 use super::params::{Family, Params};
-use crate::many::{Function, Input};
+use crate::many::{Function, Input, Messages};
 use crate::secret::wipe;
 use crate::sha3::Shake256;
 
@@ -33,63 +33,75 @@ impl<'a> Hash<'a> {
         Self { params, pk_seed, short, long }
     }
 
-    /// F or PRF of `count` messages, with the address of each, which are asked for in their order: n bytes each, one after the
-    /// other, to the start of `buffer`.
-    pub(super) fn short(
-        &self,
-        count: usize,
-        address: impl FnMut() -> Address,
-        input: Input<'_>,
-        buffer: &mut [u8],
-    ) {
-        self.hash(self.short, count, address, input, buffer);
-    }
-
-    /// H or T_l, likewise, in place.
-    pub(super) fn long(&self, count: usize, address: impl FnMut() -> Address, len: usize, buffer: &mut [u8]) {
-        self.hash(self.long, count, address, Input::InPlace(len), buffer);
-    }
-
-    fn hash(
-        &self,
-        function: Function<'_>,
-        count: usize,
-        mut address: impl FnMut() -> Address,
-        input: Input<'_>,
-        buffer: &mut [u8],
-    ) {
+    /// PRF of SK.seed with `count` addresses, which are asked for in their order: n bytes each, one after the other, to the start of `out`.
+    pub(super) fn prf(&self, sk_seed: &[u8], count: usize, address: impl FnMut() -> Address, out: &mut [u8]) {
         let n = self.params.n;
-        match self.params.family {
-            Family::Sha2 => function.many(n, count, &mut || address().compressed(), input, buffer),
-            Family::Shake => function.many(n, count, &mut || address().bytes(), input, buffer),
+        for i in 0..count {
+            out[i * n..][..n].copy_from_slice(sk_seed);
         }
+        self.f(count, address, out);
     }
 
-    /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other.
+    /// F of `count` values with an address each, in place.
+    pub(super) fn f(&self, count: usize, mut address: impl FnMut() -> Address, values: &mut [u8]) {
+        self.chains(count, || (address(), 1, None), values, &mut |_, _| ());
+    }
+
+    /// Chains of F, each from its address on and as many steps as it has, over values of n bytes, one after the other. `take` receives the
+    /// number of a chain and its value after the steps of the third part, if there are such.
     ///
     /// FIPS 205, Algorithm 5 (chain).
     pub(super) fn chains(
         &self,
         count: usize,
-        mut address: impl FnMut() -> (Address, u32),
+        mut address: impl FnMut() -> (Address, u32, Option<u32>),
         values: &mut [u8],
+        take: &mut dyn FnMut(usize, &[u8]),
     ) {
         let n = self.params.n;
         match self.params.family {
             Family::Sha2 => {
                 let mut head = || {
-                    let (address, steps) = address();
-                    (address.compressed(), steps)
+                    let (address, steps, stop) = address();
+                    (address.compressed(), steps, stop)
                 };
-                self.short.chains(n, count, &mut head, values);
+                self.short.chains_through(n, count, &mut head, values, take);
             }
             Family::Shake => {
                 let mut head = || {
-                    let (address, steps) = address();
-                    (address.bytes(), steps)
+                    let (address, steps, stop) = address();
+                    (address.bytes(), steps, stop)
                 };
-                self.short.chains(n, count, &mut head, values);
+                self.short.chains_through(n, count, &mut head, values, take);
             }
+        }
+    }
+
+    /// H or T_l of `count` messages of `len` bytes with an address each, in place.
+    pub(super) fn long(
+        &self,
+        count: usize,
+        mut address: impl FnMut() -> Address,
+        len: usize,
+        buffer: &mut [u8],
+    ) {
+        let (n, input) = (self.params.n, Input::InPlace(len));
+        match self.params.family {
+            Family::Sha2 => self.long.many(n, count, &mut || address().compressed(), input, buffer),
+            Family::Shake => self.long.many(n, count, &mut || address().bytes(), input, buffer),
+        }
+    }
+
+    /// The most messages of T_l side by side.
+    pub(super) const fn lanes(&self) -> usize {
+        self.long.lanes()
+    }
+
+    /// T_l of `count` messages in pieces, with an address each.
+    pub(super) fn messages(&self, count: usize, mut address: impl FnMut() -> Address) -> Messages {
+        match self.params.family {
+            Family::Sha2 => Messages::new(self.long, count, &mut || address().compressed()),
+            Family::Shake => Messages::new(self.long, count, &mut || address().bytes()),
         }
     }
 

@@ -8,7 +8,8 @@ use rand_core::TryCryptoRng;
 
 use super::hash::Hash;
 use super::message::Message;
-use super::params::{MAX_N, ParameterSet, Params};
+use super::params::{MAX_N, MAX_VERIFICATION, ParameterSet, Params};
+use super::verify::Claim;
 #[cfg(feature = "getrandom")]
 use crate::RngError;
 use crate::filled::{Holds, filled};
@@ -103,20 +104,39 @@ impl VerifyingKey {
         message: impl Into<Message<'m>>,
         signature: &[u8],
     ) -> Result<(), InvalidSignature> {
+        let (hash, mut nodes) = (self.hash(), [0; MAX_VERIFICATION]);
+        let mut claim = [self.claim(&hash, &message.into(), signature)?];
+        hash.roots(&mut claim, &mut nodes);
+        self.judge(&claim[0])
+    }
+
+    pub(super) fn hash(&self) -> Hash<'_> {
+        Hash::new(self.set.0, self.halves().0)
+    }
+
+    /// The parts of a signature that has the right length.
+    pub(super) fn claim<'s>(
+        &self,
+        hash: &Hash<'_>,
+        message: &Message<'_>,
+        signature: &'s [u8],
+    ) -> Result<Claim<'s>, InvalidSignature> {
         let params = self.set.0;
         if signature.len() != params.signature_len() {
             return Err(InvalidSignature);
         }
-        let (seed, root) = self.halves();
-        let hash = Hash::new(params, seed);
         let (r, rest) = signature.split_at(params.n);
         let (fors, hypertree) = rest.split_at(params.fors_len());
         let mut digest = [0; MAX_DIGEST];
-        message.into().pieces(|pieces| hash.h_msg(r, root, pieces, digest_of(params, &mut digest)));
+        message.pieces(|pieces| hash.h_msg(r, self.halves().1, pieces, digest_of(params, &mut digest)));
         let (digest, place) = parts(params, &digest);
-        let key = hash.key_of_fors(digest, place, fors);
-        let found = hash.root_of_hypertree(&key[..params.n], place, hypertree);
-        if found[..params.n] == *root { Ok(()) } else { Err(InvalidSignature) }
+        Ok(Claim { indices: hash.indices(digest), place, fors, hypertree, node: [0; MAX_N] })
+    }
+
+    /// Compares the root that a signature leads to.
+    pub(super) fn judge(&self, claim: &Claim<'_>) -> Result<(), InvalidSignature> {
+        let root = self.halves().1;
+        if claim.node[..root.len()] == *root { Ok(()) } else { Err(InvalidSignature) }
     }
 }
 
@@ -131,9 +151,9 @@ fn parts<'d>(params: &Params, digest: &'d [u8]) -> (&'d [u8], (u64, u32)) {
     let [md, tree, leaf] = params.digest_parts();
     let (md, rest) = digest.split_at(md);
     let (tree, rest) = rest.split_at(tree);
-    let height = params.tree_height();
-    let tree = number(tree) & (u64::MAX >> (64 - (params.h - height)));
-    (md, (tree, (number(&rest[..leaf]) & ((1 << height) - 1)) as u32))
+    // 54 to 64 bits.
+    let tree = number(tree) & (u64::MAX >> (64 - (params.h - params.height)));
+    (md, (tree, (number(&rest[..leaf]) & ((1 << params.height) - 1)) as u32))
 }
 
 impl fmt::Debug for VerifyingKey {
@@ -143,7 +163,7 @@ impl fmt::Debug for VerifyingKey {
 }
 
 /// The stack that the making of a tree or a signature uses at most.
-const DEPTH: usize = 46 * 1024;
+pub(super) const DEPTH: usize = 46 * 1024;
 
 /// A signing key: SK.seed ‖ SK.prf ‖ PK.seed ‖ PK.root.
 pub struct SigningKey {
@@ -170,7 +190,7 @@ fn root(params: &'static Params, sk_seed: &[u8], pk_seed: &[u8]) -> [u8; MAX_N] 
     fn make(params: &'static Params, sk_seed: &[u8], pk_seed: &[u8]) -> [u8; MAX_N] {
         // public: part of the verifying key
         declassify(pk_seed);
-        let root = Hash::new(params, pk_seed).xmss_tree(sk_seed, (params.d as u32 - 1, 0), None, &mut []);
+        let root = Hash::new(params, pk_seed).top_tree(sk_seed, &mut |_, _, _| ());
         // public: part of the verifying key
         declassify(&root);
         root
@@ -247,9 +267,9 @@ impl SigningKey {
         let mut seeds = Secret::new([0; 3 * MAX_N]);
         let seeds = &mut seeds.expose_mut()[..3 * n];
         let given = [("SK.seed", sk_seed), ("SK.prf", sk_prf), ("PK.seed", pk_seed)];
-        for (place, (input, seed)) in seeds.chunks_exact_mut(n).zip(given) {
+        for (i, (input, seed)) in given.into_iter().enumerate() {
             LengthError::check(input, n, seed.len())?;
-            place.copy_from_slice(seed);
+            seeds[i * n..][..n].copy_from_slice(seed);
         }
         Self::of_seeds(set, seeds)
     }
@@ -332,7 +352,7 @@ impl SigningKey {
         let mut randomness = [0; MAX_N];
         getrandom::fill(&mut randomness).map_err(|_| RngError)?;
         let mut signature = vec![0; self.set.signature_len()];
-        self.sign_internal(&message.into(), &randomness[..self.set.0.n], &mut signature);
+        self.sign_internal(None, &message.into(), &randomness[..self.set.0.n], &mut signature);
         Ok(signature)
     }
 
@@ -344,7 +364,7 @@ impl SigningKey {
     pub fn sign_deterministic<'m>(&self, message: impl Into<Message<'m>>) -> Vec<u8> {
         let mut signature = vec![0; self.set.signature_len()];
         let [.., pk_seed, _] = self.parts();
-        self.sign_internal(&message.into(), pk_seed, &mut signature);
+        self.sign_internal(None, &message.into(), pk_seed, &mut signature);
         signature
     }
 
@@ -380,20 +400,44 @@ impl SigningKey {
         randomness: &[u8],
         signature: &mut [u8],
     ) -> Result<(), LengthError> {
+        self.sign_checked(None, &message.into(), randomness, signature)
+    }
+
+    pub(super) fn sign_checked(
+        &self,
+        top: Option<&[u8]>,
+        message: &Message<'_>,
+        randomness: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), LengthError> {
         LengthError::check("randomness", self.set.seed_len(), randomness.len())?;
         LengthError::check("signature", self.set.signature_len(), signature.len())?;
-        self.sign_internal(&message.into(), randomness, signature);
+        self.sign_internal(top, message, randomness, signature);
         Ok(())
     }
 
-    fn sign_internal(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {
+    pub(super) fn sign_internal(
+        &self,
+        top: Option<&[u8]>,
+        message: &Message<'_>,
+        randomness: &[u8],
+        signature: &mut [u8],
+    ) {
         let _guard = StackGuard::<DEPTH>;
-        self.fill_signature(message, randomness, signature);
+        self.fill_signature(top, message, randomness, signature);
     }
 
+    /// Signs; the nodes of the highest tree may be known.
+    ///
     /// FIPS 205, Algorithm 19 (slh_sign_internal).
     #[inline(never)]
-    fn fill_signature(&self, message: &Message<'_>, randomness: &[u8], signature: &mut [u8]) {
+    fn fill_signature(
+        &self,
+        top: Option<&[u8]>,
+        message: &Message<'_>,
+        randomness: &[u8],
+        signature: &mut [u8],
+    ) {
         let params = self.set.0;
         let [sk_seed, sk_prf, pk_seed, pk_root] = self.parts();
         let hash = Hash::new(params, pk_seed);
@@ -410,7 +454,7 @@ impl SigningKey {
         let key = hash.sign_with_fors(sk_seed, digest, place, fors);
         // public: it follows from the signature
         declassify(&key);
-        hash.sign_with_hypertree(sk_seed, &key[..params.n], place, hypertree);
+        hash.sign_with_hypertree(sk_seed, top, &key[..params.n], place, hypertree);
     }
 }
 

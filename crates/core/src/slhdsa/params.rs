@@ -5,6 +5,16 @@ use core::fmt;
 /// The most bytes that n is.
 pub(super) const MAX_N: usize = 32;
 
+/// The most chains of a one-time signature.
+pub(super) const MAX_CHAINS: usize = if cfg!(feature = "sp800-230-draft") { 133 } else { 67 };
+/// The most trees of FORS.
+pub(super) const MAX_K: usize = 35;
+/// The most levels of a tree.
+pub(super) const MAX_HEIGHT: usize = if cfg!(feature = "sp800-230-draft") { 25 } else { 14 };
+/// The most bytes that verification works in.
+pub(super) const MAX_VERIFICATION: usize =
+    MAX_N * if MAX_CHAINS > 2 * MAX_K { MAX_CHAINS } else { 2 * MAX_K };
+
 /// The functions of a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -25,26 +35,58 @@ pub(super) struct Params {
     /// The height of a FORS tree, and how many there are.
     pub a: usize,
     pub k: usize,
+    /// Bits of a digit of a one-time signature.
+    pub lg_w: u32,
+    /// The height of an XMSS tree, h′.
+    pub height: usize,
+    /// The digits of a message, len_1, and of its checksum, len_2.
+    pub len_1: usize,
+    pub len_2: usize,
 }
 
 impl Params {
-    /// The height of an XMSS tree, h′.
-    pub(super) const fn tree_height(&self) -> usize {
-        let mut height = 1;
-        while height * self.d < self.h {
-            height += 1;
+    // The compiler divides.
+    #[allow(clippy::integer_division_remainder_used, clippy::too_many_arguments)]
+    const fn new(
+        name: &'static str,
+        family: Family,
+        n: usize,
+        (h, d): (usize, usize),
+        (a, k): (usize, usize),
+        lg_w: u32,
+    ) -> Self {
+        let len_1 = (8 * n).div_ceil(lg_w as usize);
+        let mut len_2 = 1;
+        while (len_1 * ((1 << lg_w) - 1)) >> (len_2 * lg_w as usize) > 0 {
+            len_2 += 1;
         }
-        height
+        Self { name, family, n, h, d, a, k, lg_w, height: h / d, len_1, len_2 }
     }
 
-    /// The chains of a one-time signature, len: 2·n for the message and three for its checksum.
+    /// The chains of a one-time signature, len.
     pub(super) const fn chains(&self) -> usize {
-        2 * self.n + 3
+        self.len_1 + self.len_2
+    }
+
+    /// The highest digit, w - 1.
+    pub(super) const fn last_step(&self) -> u32 {
+        (1 << self.lg_w) - 1
     }
 
     /// Bytes of the digest of a message, m, in its three parts: those of FORS, of the tree and of the leaf.
     pub(super) const fn digest_parts(&self) -> [usize; 3] {
-        [(self.k * self.a + 7) >> 3, (self.h - self.tree_height() + 7) >> 3, (self.tree_height() + 7) >> 3]
+        [(self.k * self.a + 7) >> 3, (self.h - self.height + 7) >> 3, (self.height + 7) >> 3]
+    }
+
+    /// The tree and the leaf that sign the root of a tree.
+    pub(super) const fn above(&self, tree: u64) -> (u64, u32) {
+        (tree >> self.height, (tree & ((1 << self.height) - 1)) as u32)
+    }
+
+    /// The place of a node in the bytes of the highest tree.
+    #[cfg(feature = "alloc")]
+    pub(super) const fn place_in_top(&self, level: u32, number: u32) -> usize {
+        ((2 << self.height) - (2 << self.height >> level) + number as usize) * self.n
     }
 
     /// Bytes of FORS's part of a signature.
@@ -54,7 +96,7 @@ impl Params {
 
     /// Bytes of an XMSS signature.
     pub(super) const fn xmss_len(&self) -> usize {
-        (self.chains() + self.tree_height()) * self.n
+        (self.chains() + self.height) * self.n
     }
 
     pub(super) const fn signature_len(&self) -> usize {
@@ -81,9 +123,8 @@ macro_rules! sets {
             $(
                 #[doc = concat!($text, ": security category ", $category, ", signatures of ", $bytes, " bytes.")]
                 pub const $name: Self = {
-                    const PARAMS: Params =
-                        Params { name: $text, family: Family::$family, n: $n, h: $h, d: $d, a: $a, k: $k };
-                    assert!(PARAMS.signature_len() == $bytes && PARAMS.tree_height() * $d == $h);
+                    const PARAMS: Params = Params::new($text, Family::$family, $n, ($h, $d), ($a, $k), 4);
+                    assert!(PARAMS.signature_len() == $bytes && PARAMS.height * $d == $h);
                     Self(&PARAMS)
                 };
             )*

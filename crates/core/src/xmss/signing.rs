@@ -173,10 +173,14 @@ impl SigningKey {
     }
 
     /// Signs a message with an index.
-    ///
-    /// RFC 8391, Algorithm 12 (XMSS_sign) and Algorithm 16 (XMSSMT_sign).
     fn sign(&mut self, index: u64, message: &[u8]) -> Vec<u8> {
         let _guard = StackGuard::<DEPTH>;
+        self.signature(index, message)
+    }
+
+    /// RFC 8391, Algorithm 12 (XMSS_sign) and Algorithm 16 (XMSSMT_sign).
+    #[inline(never)]
+    fn signature(&mut self, index: u64, message: &[u8]) -> Vec<u8> {
         let set = self.key.parameter_set();
         let n = set.0.n;
         let hash = Hash::new(set.0, self.key.seed());

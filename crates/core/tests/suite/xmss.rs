@@ -55,8 +55,8 @@ fn refuses_changes(key: &VerifyingKey, message: &[u8], signature: &[u8]) {
 /// The signature of a message with this index.
 fn sign(key: SigningKey, index: u64, message: &[u8]) -> Vec<u8> {
     let mut signer = Signer::new(key, MemoryStore::new(index));
-    let index = signer.reserve_one().unwrap();
-    signer.sign(index, message).unwrap()
+    let index = signer.reserve_one().expect("the key has leaves left");
+    signer.sign(index, message).expect("the index of this store")
 }
 
 #[test]

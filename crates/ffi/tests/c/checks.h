@@ -45,7 +45,7 @@ void answers(int all);
 // Every error, and what is refused.
 void misuse(void);
 
-// SLH-DSA, LMS and HSS: known answers and what is refused; with every parameter set (`all`), or with those of 128f.
+// SLH-DSA, LMS, HSS, XMSS and XMSS^MT: known answers and what is refused; with every parameter set (`all`), or with those of 128f.
 void hash_based(int all);
 
 // Every call that draws randomness, of every set.

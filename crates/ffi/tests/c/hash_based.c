@@ -1,5 +1,6 @@
-// Hash-based signatures: SLH-DSA with every parameter set, LMS and HSS. Answers of SLH-DSA from NIST's ACVP server, FIPS 205 sample files
-// (public domain); the signature by LMS from post-quantum-cryptography/KAT (LMS sigVer, SHA-256/192, H5, W8).
+// Hash-based signatures: SLH-DSA with every parameter set, LMS, HSS, XMSS and XMSS^MT. Answers of SLH-DSA from NIST's ACVP server, FIPS 205 sample files
+// (public domain); the signature by LMS from post-quantum-cryptography/KAT (LMS sigVer, SHA-256/192, H5, W8), that by
+// XMSS from liboqs (XMSS-SHA2_10_192). vectors.c has more.
 
 #include "checks.h"
 
@@ -163,6 +164,39 @@ static const char lms_signature[] =
     "b0758db36deb396f5e9a7e20baaf60d286cd1dc525f8c658edd858f5fc7effdedd360ff084e1602fcfa19448f983a2bc0810d71cae7370"
     "fcdbda392f20cae34ea1922236abf736fbf5e5608d3ec41fe2c2bb46537cd54935dabda57d851dda83f2abb90c41f6e53ba655d85331ce"
     "6a30cdd14d509c004620";
+static const char xmss_vk[] =
+    "0000000ddfee7003383a9856b5a927ad8894838e63df18211e6b116dff80651b655440c29c4f8c44cff827186201048a795c23a7";
+static const char xmss_message[] =
+    "b338dd755d5618c464ab331f14de3dd4a358bba00d28fb35236741e902f7b248ce";
+static const char xmss_signature[] =
+    "00000000d4682686e4bc708328567694bbc69086bd1aa7abdb02b96ec681e846a4d195f39a1778dbc444c0efc1913d7f18c11574a52f39"
+    "8ea01422342540b8dd40ef5a7f95b462f457bb8c1b9af469fa550580c6a8dea3b364dbec7c11dfcf71dfae8e413c1a1589b8ec1e840ebb"
+    "2f37f24b3e9331c5c13f8b3b73c0766930d1703645214a8a9b28e580b1bd0a6c051d809018b239d5eaa5dd1dde5060b662dc5997ae84b7"
+    "8290f8b13e6b4ab470321dbc8e30f62bbeb7a3fe083be727014e1f13ac06b85920818da1120929ba8ee3336bf89b45c57db634b524fe15"
+    "ed395f6919ef0fc1fe5bcb12c478cdc8aa262dc4aad9b45fa6f1ade212a6e7a78988b7a5372e8e00ec3fbdafe00d7b60064b132d4a6526"
+    "539a24c5ca5659d610851fb5fdaf08f1e65720745019c6505ac7ded6387adf498c25aa330837505d86566a3d01617067b9ac895d9f88b5"
+    "cca99f2c28763af20770ee0c27d89b5ebfa1aafec65c6d64211d7ccde4958db702389d32f0a7bc08a141fd0989af84c20faf47000aa3fa"
+    "596a1728dcc2e6e59336658ac65601a635cb5be10c2e6e46c0b128dc3d5f999751db25679736b0793e1cfbbf7cf8224d9e6a48c173352f"
+    "8e0b8c4b94a42251ed4c07595d790076831aa749c476e13d7d2e7ed3ce2a872eb73e0739d20d3da934ef8de1b7c3b0a8b3eeda0112dc0a"
+    "14b59edf322de876897e4b2b3af7967e80eb0f52c235bcf802e53ba73a738b277fc5029e1b7859d19ef39ac7ba4d14983684bdb1d3ad01"
+    "ad74ce10739be6db38720d9c72d516855a5e75293e250edfef37239780cee7a812c9e2dc8b7a8630707248d518137873b08728e85ed8b4"
+    "20b9c40614d204b073e52be35cdc8a54c0d5d94413a9890e068be915eda550fb654ae658dbaa9300244659ffd68b53f6a3e987ede8e93f"
+    "edc2a188b41364f1ac068ca3b2761882755ad185e9cf286eec8fcc0f2c6144e464a73065c376bf868d423753bcdc24476b6b347c0d4706"
+    "ebaccd8624ed05a8a6cd292dbf02293f7b8e87520153a4d484e10dae81505afbf1ad60fcba896be5dda4c3335add505b6956dad9d7be9f"
+    "bea8d067d9c5e1102041576c1584f3a067839368e5ec784998fb60a6d029e333b8efe4a9cfe607873fab91fc070c5eb6a013939d832c0e"
+    "fa885139a6312bf2a415b0b85f3573c6a2cc8fc4270daa29909d70a8a3a4807e2a22b5985837b183d907fc21c02e84e0baefb464b8deab"
+    "1195a92ff583c08c20037f2d3410c637db3cb034c689b5fb46c3db55cd48f30298fa6fb74755dfd200c7dfa6bfbc98b5864491066ca36e"
+    "a5a928189768e0d253131c38012c4c1a2ab6b34728dfe8fe586cbd4cc4782233f2e56c81fa452a8dc37152928a30261f4facc057bcc910"
+    "8326366c4f5b4773e589ccf574fde739078f83277ef0aa60de831f156af362f69b60d8e6585af4aaea2ac7e7541691b63d15c727b66b87"
+    "ac24e5352faf2e2f4f71639ab264ab3436d3a1d9abfadf758906fd82e4bb2e602eb8819558430426cd14e5f3555a5379041aec1e0a46f0"
+    "68e9e827564b25fd13e0825c341e639320c9c07ca6502bcf857659e39f54ddcbdf12cc440aac2e404465656fbba6b44d457c259265008e"
+    "1ba24f671a738575bf9e99dc75ebfcd61947c96912f1cc003ef7d6960b461a8d35687e198702adae606ab11dc89b437bdd61dda603c89e"
+    "0dab6355c5b05b98546626b8981a8c6f852b10a31c0b4369cb7f3526a60d5a694c810350bc11669fac54d37d333d7d5226ebe3c2c662f1"
+    "debc10c3e3a1e3757dc500612edb257fcd3b880f8d819a815cc288f5b7b09acbb658a489f767c79beabba8b5291c3134928d5f27c4645f"
+    "afacf77c16dc7c70da356b9c24272a346aecdfaed955512133e303a7327c6f3ccf37cd6e2be5a858cdb88ee802152092dbdfe0cb8350d2"
+    "b0cbec212549e24fb82c3a98ce1032c09344867163ad35dc45612c1f91a86c29aaba053bc329530415aaf376e55223aff201bb179895ad"
+    "9cbe08c56f15fa72b9b49f16981e519a61fb2ef2eed066b67d5386c2d41b76bba61cb85e4cb4dab96203ff5a9edf880ddefe7b3fc94e73"
+    "44f3c04454cd07";
 
 // Bytes of a hexadecimal string, and their number.
 static size_t bytes_of(uint8_t *out, const char *hex)
@@ -320,9 +354,39 @@ static void lms(void)
     CHECK(!gambeson_hss_verify(of_tree, len, message, message_len, vk, vk_len));
 }
 
+static void xmss(void)
+{
+    static uint8_t signed_leaf[1492], message[33];
+    uint8_t vk[52];
+    size_t vk_len = bytes_of(vk, xmss_vk), message_len = bytes_of(message, xmss_message), len = bytes_of(signed_leaf, xmss_signature);
+    CHECK(!gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len));
+    CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len - 1, vk, vk_len) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_xmss_verify(signed_leaf, len - 1, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len - 1) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, 3) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmss_verify(NULL, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_NULL);
+    // The set of XMSS^MT with this OID has keys of 68 bytes.
+    CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
+    // XMSSMT-SHA2_20/2_192, whose signatures are longer.
+    vk[3] = 0x21;
+    CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_KEY);
+    vk[3] = 0;
+    CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_KEY);
+    vk[3] = 0x0d;
+    const size_t places[] = {0, 3, 4, 100, len - 1};
+    for (int i = 0; i < 5; i++) {
+        signed_leaf[places[i]] ^= 1;
+        CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_SIGNATURE);
+        signed_leaf[places[i]] ^= 1;
+    }
+    CHECK(!gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len));
+}
+
 void hash_based(int all)
 {
     answers_slhdsa(all);
     misuse_of_slhdsa();
     lms();
+    xmss();
 }

@@ -44,6 +44,8 @@ static const struct {
     {"SLH-DSA-SHAKE-256f", {NULL, NULL}, GAMBESON_SLHDSA_SHAKE_256F, NULL},
     {"LMS", {NULL, NULL}, 0, gambeson_lms_verify},
     {"HSS", {NULL, NULL}, 0, gambeson_hss_verify},
+    {"XMSS", {NULL, NULL}, 0, gambeson_xmss_verify},
+    {"XMSSMT", {NULL, NULL}, 0, gambeson_xmssmt_verify},
 };
 enum { SETS = sizeof sets / sizeof sets[0] };
 

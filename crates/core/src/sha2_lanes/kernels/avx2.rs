@@ -75,6 +75,7 @@ macro_rules! vector {
 
         impl Word for $name {
             const ROUNDS: usize = $rounds;
+            const PEELED: bool = true;
 
             #[inline(always)]
             fn constant(round: usize) -> Self {

@@ -1,14 +1,20 @@
-//! x86-64 with AVX-512: sixteen words side by side, or eight of 64 bits.
+//! x86-64 with AVX-512: sixteen words side by side, or eight of 64 bits; where few lanes are busy, with the SHA extensions.
 
 #![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
 use core::arch::x86_64::*;
 
-use super::{Joined, Kernels, Vector, compress_rows, run_chain};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain, sha_ni};
 use crate::sha2_lanes::{Chain, Form, K_256, K_512, Rows32, Rows64, Word};
+
+/// The most lanes that take less time two by two.
+const FEW: usize = 6;
 
 pub(super) static AVX512: Kernels = Kernels {
     compress_32: |state, block, count| {
+        if count <= FEW && sha_ni::is_there() {
+            return (sha_ni::AVX2_AND_SHA_NI.compress_32)(state, block, count);
+        }
         // SAFETY: `active` hands this table out only after the CPU reported AVX-512 F.
         unsafe { compress_32(state, block, count) }
     },
@@ -17,6 +23,9 @@ pub(super) static AVX512: Kernels = Kernels {
         unsafe { compress_64(state, block, count) }
     },
     chain: |form, chain, steps, count| {
+        if count <= FEW && sha_ni::is_there() {
+            return (sha_ni::AVX2_AND_SHA_NI.chain)(form, chain, steps, count);
+        }
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
     },
@@ -56,6 +65,7 @@ macro_rules! vector {
 
         impl Word for $name {
             const ROUNDS: usize = $rounds;
+            const PEELED: bool = true;
 
             #[inline(always)]
             fn constant(round: usize) -> Self {

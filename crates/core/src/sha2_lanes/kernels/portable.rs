@@ -13,6 +13,7 @@ macro_rules! word {
     ($word:ty, $k:ident, $rounds:literal, $a:literal $b:literal $c:literal, $d:literal $e:literal $f:literal, $g:literal $h:literal $i:literal, $j:literal $l:literal $m:literal) => {
         impl Word for $word {
             const ROUNDS: usize = $rounds;
+            const PEELED: bool = false;
 
             #[inline(always)]
             fn constant(round: usize) -> Self {

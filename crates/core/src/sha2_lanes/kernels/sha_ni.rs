@@ -5,7 +5,7 @@
 use core::arch::x86_64::*;
 
 use super::{Kernels, avx2};
-use crate::sha2_lanes::{Chain, Form, K_256, Rows32};
+use crate::sha2_lanes::{Chain, Form, K_256, LANES_32, Rows32};
 
 cpufeatures::new!(sha, "sha", "ssse3", "sse4.1");
 
@@ -32,11 +32,16 @@ fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
     while lane < count {
         // The last of an odd number is done twice.
         let lanes = [lane, (lane + 1).min(count - 1)];
-        let before = lanes.map(|lane| core::array::from_fn(|i| state.0[i][lane]));
-        let after = compress_two(before, lanes.map(|lane| core::array::from_fn(|i| block.0[i][lane])));
+        let column = |rows: &[[u32; LANES_32]], lane: usize| {
+            words([rows[0], rows[1], rows[2], rows[3]].map(|row| row[lane]))
+        };
+        let before = lanes.map(|lane| State::new(column(&state.0, lane), column(&state.0[4..], lane)));
+        let after =
+            compress_two(before, lanes.map(|lane| [0, 4, 8, 12].map(|row| column(&block.0[row..], lane))));
         for (lane, after) in lanes.into_iter().zip(after) {
-            for (row, word) in state.0.iter_mut().zip(after) {
-                row[lane] = word;
+            for (row, word) in state.0.iter_mut().zip(after.words().map(|words| unpack(words)).as_flattened())
+            {
+                row[lane] = *word;
             }
         }
         lane += 2;
@@ -45,72 +50,136 @@ fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
-    let &Form { prefix, len, words, bits } = form;
-    let rest = 32 - bits;
+    match form.bits {
+        16 => chain_of::<16, 16>(form, chain, steps, count),
+        _ => chain_of::<24, 8>(form, chain, steps, count),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn chain_of<const BITS: i32, const REST: i32>(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
+    let [a, b, c, d, e, f, g, h] = form.prefix;
+    let prefix = State::new(words([a, b, c, d]), words([e, f, g, h]));
+    // The words of a value, the bit behind it and zeros: all bits of the former and those of the latter.
+    let word = |i: usize| {
+        if i < form.words { [u32::MAX, 0] } else { [0, if i == form.words { 0x8000_0000 } else { 0 }] }
+    };
+    let [low, high, end] = [0, 4, 8].map(|first| [0, 1, 2, 3].map(|i| word(first + i)));
+    let masks = [low, high].map(|words_of| words(words_of.map(|[mask, _]| mask)));
+    let padding = [low, high, end].map(|words_of| words(words_of.map(|[_, padding]| padding)));
+    let len = words([0, 0, 0, 8 * form.len]);
+    let step = words([0, 1 << REST, 0, 0]);
     let mut lane = 0;
     while lane < count {
+        // The last of an odd number is done twice.
         let lanes = [lane, (lane + 1).min(count - 1)];
-        let mut blocks = lanes.map(|lane| {
-            let mut block = [0; 16];
-            for (word, row) in block.iter_mut().zip(&chain.head.0) {
-                *word = row[lane];
-            }
-            block[15] = 8 * len;
-            block
-        });
-        let mut values = lanes.map(|lane| chain.value.0.map(|row| row[lane]));
+        let column = |rows: &[[u32; LANES_32]], lane: usize| {
+            words([rows[0], rows[1], rows[2], rows[3]].map(|row| row[lane]))
+        };
+        let start = lanes.map(|lane| column(&chain.head.0, lane));
+        let mut count = lanes.map(|lane| words([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]));
+        let mut values = lanes.map(|lane| [0, 4].map(|row| column(&chain.value.0[row..], lane)));
         for _ in 0..steps {
-            for (block, value) in blocks.iter_mut().zip(&values) {
-                block[5] = block[5] >> rest << rest | value[0] >> bits;
-                for i in 1..words {
-                    block[5 + i] = value[i - 1] << rest | value[i] >> bits;
-                }
-                block[5 + words] = value[words - 1] << rest | 0x80 << (24 - bits);
-            }
-            values = compress_two([prefix; 2], blocks);
-            for block in &mut blocks {
-                block[5] = block[5].wrapping_add(1 << rest);
-            }
+            let blocks = [0, 1].map(|i| {
+                let [low, high] = [0, 1]
+                    .map(|part| _mm_or_si128(_mm_and_si128(values[i][part], masks[part]), padding[part]));
+                // Words behind those before them, from the word with the end of the head on.
+                let behind = |words, before| {
+                    _mm_or_si128(_mm_srli_epi32::<BITS>(words), _mm_slli_epi32::<REST>(before))
+                };
+                [
+                    start[i],
+                    _mm_or_si128(count[i], behind(_mm_slli_si128::<4>(low), _mm_slli_si128::<8>(low))),
+                    behind(_mm_alignr_epi8::<12>(high, low), _mm_alignr_epi8::<8>(high, low)),
+                    _mm_or_si128(
+                        len,
+                        behind(
+                            _mm_alignr_epi8::<12>(padding[2], high),
+                            _mm_alignr_epi8::<8>(padding[2], high),
+                        ),
+                    ),
+                ]
+            });
+            values = compress_two([prefix; 2], blocks).map(|state| state.words());
+            count = count.map(|count| _mm_add_epi32(count, step));
         }
-        for ((lane, block), value) in lanes.into_iter().zip(blocks).zip(values) {
-            chain.head.0[5][lane] = block[5] >> rest << rest;
-            for (row, word) in chain.value.0[..words].iter_mut().zip(value) {
-                row[lane] = word;
+        for ((lane, value), count) in lanes.into_iter().zip(values).zip(count) {
+            chain.head.0[5][lane] = unpack(count)[1];
+            for (row, word) in chain.value.0.iter_mut().zip(value.map(|words| unpack(words)).as_flattened()) {
+                row[lane] = *word;
             }
         }
         lane += 2;
     }
 }
 
+/// A state in the order of the instructions: the words a, b, e, f and c, d, g, h, the first in the highest place.
+#[derive(Clone, Copy)]
+struct State {
+    abef: __m128i,
+    cdgh: __m128i,
+}
+
+impl State {
+    #[inline]
+    #[target_feature(enable = "sse4.1")]
+    fn new(abcd: __m128i, efgh: __m128i) -> Self {
+        let badc = _mm_shuffle_epi32::<0xb1>(abcd);
+        let fehg = _mm_shuffle_epi32::<0xb1>(efgh);
+        Self { abef: _mm_unpacklo_epi64(fehg, badc), cdgh: _mm_unpackhi_epi64(fehg, badc) }
+    }
+
+    /// The words in their order.
+    #[inline]
+    #[target_feature(enable = "sse4.1")]
+    fn words(self) -> [__m128i; 2] {
+        let badc = _mm_unpackhi_epi64(self.abef, self.cdgh);
+        let fehg = _mm_unpacklo_epi64(self.abef, self.cdgh);
+        [_mm_shuffle_epi32::<0xb1>(badc), _mm_shuffle_epi32::<0xb1>(fehg)]
+    }
+}
+
 #[inline]
 #[target_feature(enable = "sha,ssse3,sse4.1")]
-fn compress_two(states: [[u32; 8]; 2], blocks: [[u32; 16]; 2]) -> [[u32; 8]; 2] {
-    // The instructions want the words a, b, e, f and c, d, g, h, the first in the highest place.
-    let mut abef = states.map(|[a, b, _, _, e, f, _, _]| words([f, e, b, a]));
-    let mut cdgh = states.map(|[_, _, c, d, _, _, g, h]| words([h, g, d, c]));
-    let (abef_before, cdgh_before) = (abef, cdgh);
-    let mut w = blocks
-        .map(|block| [0, 1, 2, 3].map(|i| words(*block[4 * i..].first_chunk().expect("four of 16 words"))));
-    for quarter in 0..16 {
-        let k = words(*K_256[4 * quarter..].first_chunk().expect("four of 64 constants"));
-        for lane in 0..2 {
-            let w = &mut w[lane];
-            if quarter >= 4 {
-                // Words 4·quarter to 4·quarter + 3 of the schedule, in place of those 16 before.
-                let [w0, w1, w2, w3] = [0, 1, 2, 3].map(|i| w[(quarter + i) & 3]);
-                let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w0, w1), _mm_alignr_epi8::<4>(w3, w2));
-                w[quarter & 3] = _mm_sha256msg2_epu32(sum, w3);
-            }
-            let wk = _mm_add_epi32(w[quarter & 3], k);
-            cdgh[lane] = _mm_sha256rnds2_epu32(cdgh[lane], abef[lane], wk);
-            abef[lane] = _mm_sha256rnds2_epu32(abef[lane], cdgh[lane], _mm_shuffle_epi32::<0x0e>(wk));
-        }
-    }
-    [0, 1].map(|lane| {
-        let [f, e, b, a] = unpack(_mm_add_epi32(abef[lane], abef_before[lane]));
-        let [h, g, d, c] = unpack(_mm_add_epi32(cdgh[lane], cdgh_before[lane]));
-        [a, b, c, d, e, f, g, h]
+fn compress_two(before: [State; 2], w: [[__m128i; 4]; 2]) -> [State; 2] {
+    let mut lanes = [(before[0], w[0]), (before[1], w[1])];
+    sixteen_rounds::<false>(&mut lanes, 0);
+    sixteen_rounds::<true>(&mut lanes, 16);
+    sixteen_rounds::<true>(&mut lanes, 32);
+    sixteen_rounds::<true>(&mut lanes, 48);
+    [0, 1].map(|i| State {
+        abef: _mm_add_epi32(lanes[i].0.abef, before[i].abef),
+        cdgh: _mm_add_epi32(lanes[i].0.cdgh, before[i].cdgh),
     })
+}
+
+/// Rounds from t on, with the next words of the schedule or the first.
+#[inline]
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn sixteen_rounds<const SCHEDULED: bool>(lanes: &mut [(State, [__m128i; 4]); 2], t: usize) {
+    for i in 0..4 {
+        let k = words(*K_256[t + 4 * i..].first_chunk().expect("four of 64 constants"));
+        lanes[0] = four_rounds::<SCHEDULED>(lanes[0], k);
+        lanes[1] = four_rounds::<SCHEDULED>(lanes[1], k);
+    }
+}
+
+/// Four rounds with the first words of the schedule, which then are the last.
+#[inline]
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn four_rounds<const SCHEDULED: bool>(
+    (State { abef, cdgh }, [mut w0, w1, w2, w3]): (State, [__m128i; 4]),
+    k: __m128i,
+) -> (State, [__m128i; 4]) {
+    if SCHEDULED {
+        let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w0, w1), _mm_alignr_epi8::<4>(w3, w2));
+        w0 = _mm_sha256msg2_epu32(sum, w3);
+    }
+    let wk = _mm_add_epi32(w0, k);
+    let cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
+    let abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32::<0x0e>(wk));
+    (State { abef, cdgh }, [w1, w2, w3, w0])
 }
 
 #[inline]

@@ -5,7 +5,7 @@
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use super::{Holder, Kernels, padded};
+use super::{Aligned, Holder, Kernels, chain, padded};
 use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
@@ -20,6 +20,11 @@ pub(super) static AVX2: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { permute_many(states) }
     },
+    chain: Some(|states, place, words, steps| {
+        let four = states.first_chunk_mut().expect("four of eight states");
+        // SAFETY: as above.
+        unsafe { chain_four(four, place, words, steps) }
+    }),
 };
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
@@ -89,6 +94,17 @@ fn permute_four<H: Holder>(states: &mut [H; 4]) {
     let mut lanes = [Four(_mm256_setzero_si256()); 25];
     interleave(states, |i, lane| lanes[i] = Four(lane));
     keccak::permute(&mut lanes);
+    separate(states, |i| lanes[i].0);
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn chain_four(states: &mut [Aligned; 4], place: usize, words: usize, steps: u32) {
+    align_frame();
+    let one = _mm256_set1_epi64x(1 << 56);
+    let mut lanes = [Four(_mm256_setzero_si256()); 25];
+    interleave(states, |i, lane| lanes[i] = Four(lane));
+    chain(&mut lanes, place, words, steps, |lane: Four| Four(_mm256_add_epi64(lane.0, one)));
     separate(states, |i| lanes[i].0);
 }
 

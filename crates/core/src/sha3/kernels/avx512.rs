@@ -6,7 +6,7 @@ use core::arch::x86_64::*;
 
 #[cfg(feature = "alloc")]
 use super::{Abreast, Block};
-use super::{Holder, Kernels, avx2, padded};
+use super::{Aligned, Holder, Kernels, avx2, chain, padded};
 use crate::cpu::Level;
 use crate::sha3::State;
 use crate::sha3::keccak::{self, Lane};
@@ -21,6 +21,10 @@ pub(super) static AVX512: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { permute_many(states) }
     },
+    chain: Some(|states, place, words, steps| {
+        // SAFETY: as above.
+        unsafe { chain_eight(states, place, words, steps) }
+    }),
 };
 
 #[cfg(feature = "alloc")]
@@ -47,6 +51,23 @@ fn permute_many<H: Holder>(states: &mut [H]) {
 
 #[target_feature(enable = "avx512f,avx512vl")]
 fn permute_eight<H: Holder>(states: &mut [H; 8]) {
+    let mut lanes = load_eight(states);
+    keccak::permute(&mut lanes);
+    store_eight(&lanes, states);
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn chain_eight(states: &mut [Aligned; 8], place: usize, words: usize, steps: u32) {
+    let one = _mm512_set1_epi64(1 << 56);
+    let mut lanes = load_eight(states);
+    chain(&mut lanes, place, words, steps, |lane: Eight| Eight(_mm512_add_epi64(lane.0, one)));
+    store_eight(&lanes, states);
+}
+
+/// The same word of all states in a vector.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn load_eight<H: Holder>(states: &mut [H; 8]) -> [Eight; 25] {
     let mut lanes = [Eight(_mm512_setzero_si512()); 25];
     for (i, four) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let mut words = |state: usize| {
@@ -62,7 +83,12 @@ fn permute_eight<H: Holder>(states: &mut [H; 8]) {
     let last = [0, 1, 2, 3, 4, 5, 6, 7].map(|s: usize| states[s].state().0[24]);
     // SAFETY: `last` is 64 bytes long.
     lanes[24] = Eight(unsafe { _mm512_loadu_si512(last.as_ptr().cast()) });
-    keccak::permute(&mut lanes);
+    lanes
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+fn store_eight<H: Holder>(lanes: &[Eight; 25], states: &mut [H; 8]) {
     for (i, eight) in lanes.as_chunks::<8>().0.iter().enumerate() {
         let rows = transpose_eight(eight.map(|lane| lane.0));
         for (state, row) in states.iter_mut().zip(rows) {

@@ -24,6 +24,7 @@ pub(super) static NEON: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { permute_many(states) }
     },
+    chain: None,
 };
 
 /// The table, where the CPU has the extension.

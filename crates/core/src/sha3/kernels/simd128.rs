@@ -10,6 +10,7 @@ pub(super) static SIMD128: Kernels = Kernels {
     level: Level::Simd128,
     permute_many: |states| permute_many(states),
     permute_aligned: |states| permute_many(states),
+    chain: None,
 };
 
 fn permute_many<H: Holder>(states: &mut [H]) {
