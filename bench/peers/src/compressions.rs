@@ -167,7 +167,7 @@ pub fn nanoseconds(count: Compressions) -> f64 {
     if count.keccak > 0.0 {
         let mut states = std::array::from_fn::<_, 8, _>(|_| State::new());
         let mut run = || {
-            (0..SAMPLE).for_each(|_| sha3::permute_many(&mut states));
+            (0..SAMPLE).for_each(|_| sha3::permute_many(&mut states[..]));
             SAMPLE * states.len()
         };
         all += count.keccak * time(&mut run);

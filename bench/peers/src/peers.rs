@@ -343,17 +343,12 @@ pub struct Peer {
 
 /// Every peer that can run on this machine, at its best below `limit`.
 pub fn all(limit: Option<Level>) -> Vec<Peer> {
-    let mut peers = vec![
-        rustcrypto::peer(),
-        libcrux::portable(),
-        aws_lc::peer(),
-        pqcrypto::peer(),
-        hbs_lms::peer(),
-        #[cfg(openssl4)]
-        hash_based::openssl(),
-        #[cfg(botan)]
-        hash_based::botan(),
-    ];
+    let mut peers =
+        vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer(), hbs_lms::peer()];
+    #[cfg(openssl4)]
+    peers.push(hash_based::openssl());
+    #[cfg(botan)]
+    peers.push(hash_based::botan());
     peers.extend(libcrux::avx2());
     peers.extend(graviola::peer());
     #[cfg(feature = "oqs")]

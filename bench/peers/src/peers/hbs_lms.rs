@@ -45,13 +45,15 @@ impl Pair {
         getrandom::fill(seed.as_mut_slice()).expect("randomness");
         let mut auxiliary = vec![0; auxiliary];
         let parameters = [HssParameter::new(LmotsAlgorithm::LmotsW8, LmsAlgorithm::LmsH10)];
-        let data = (!auxiliary.is_empty()).then_some(&mut &mut auxiliary[..]);
+        let mut rest = &mut auxiliary[..];
+        let data = (!rest.is_empty()).then_some(&mut rest);
         let (signing, verifying) = keygen(&parameters, &seed, data).expect("a key pair");
         Self { signing, verifying, auxiliary }
     }
 
     fn sign(&mut self, message: &[u8]) -> impl AsRef<[u8]> + use<> {
-        let data = (!self.auxiliary.is_empty()).then_some(&mut &mut self.auxiliary[..]);
+        let mut rest = &mut self.auxiliary[..];
+        let data = (!rest.is_empty()).then_some(&mut rest);
         self.signing.try_sign_with_aux(message, data).expect("a leaf")
     }
 }

@@ -257,7 +257,7 @@ fn slh_dsa<P: slh_dsa::ParameterSet + 'static>(
     let public = |bytes: &[u8]| VerifyingKey::<P>::try_from(bytes).expect("the right length");
     let private = |bytes: &[u8]| SigningKey::<P>::try_from(bytes).expect("the right length");
     let verify = |key: &VerifyingKey<P>, message: &[u8], signature: &[u8]| {
-        Signature::try_from(signature).is_ok_and(|signature| key.verify(message, &signature).is_ok())
+        Signature::<P>::try_from(signature).is_ok_and(|signature| key.verify(message, &signature).is_ok())
     };
     match (verb, form) {
         (SignatureVerb::Keygen, Form::Default) => Work::key(
@@ -321,11 +321,11 @@ fn lms(verb: SignatureVerb, form: Form, cases: Rc<SignatureCases>) -> Option<Wor
     };
     let encoded = |key: &VerifyingKey<Set>| {
         let bytes: ml_kem::array::Array<u8, _> = key.clone().into();
-        [&1_u32.to_be_bytes()[..], &bytes].concat()
+        [&1_u32.to_be_bytes()[..], bytes.as_slice()].concat()
     };
     let public = |bytes: &[u8]| VerifyingKey::<Set>::try_from(&bytes[LEVELS..]).expect("a good key");
     let verify = |key: &VerifyingKey<Set>, message: &[u8], signature: &[u8]| {
-        Signature::try_from(&signature[LEVELS..])
+        Signature::<Set>::try_from(&signature[LEVELS..])
             .is_ok_and(|signature| key.verify(message, &signature).is_ok())
     };
     match (verb, form) {
