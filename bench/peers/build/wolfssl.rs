@@ -13,6 +13,9 @@ const CONFIGURE: &[&str] = &[
     "--enable-cryptonly",
     "--enable-mlkem=yes,all",
     "--enable-dilithium",
+    "--enable-slhdsa=yes,sha2",
+    "--enable-lms",
+    "--enable-xmss",
     "--enable-intelasm",
     "--enable-experimental",
     "--enable-static",
@@ -39,33 +42,38 @@ const COMPILERS: &[&str] = &[
     "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "gcc", "cc",
 ];
 
-/// Builds the library and the shim, and tells cargo to link both.
-pub fn build() -> Result<(), String> {
+/// The C compiler: that of the environment, or the best one that is there.
+pub fn compiler() -> Result<String, String> {
     println!("cargo::rerun-if-env-changed=BENCH_WOLFSSL_CC");
-    let compiler = match std::env::var("BENCH_WOLFSSL_CC") {
-        Ok(compiler) => compiler,
-        Err(_) => {
-            let found = COMPILERS.iter().find(|compiler| runs(compiler));
-            (*found.ok_or("no C compiler found: apt-get install clang")?).to_owned()
-        }
-    };
+    if let Ok(compiler) = std::env::var("BENCH_WOLFSSL_CC") {
+        return Ok(compiler);
+    }
+    let found = COMPILERS.iter().find(|compiler| runs(compiler));
+    Ok((*found.ok_or("no C compiler found: apt-get install clang")?).to_owned())
+}
+
+/// Builds the library and the shims, and tells cargo to link them.
+pub fn build() -> Result<(), String> {
+    let compiler = compiler()?;
     let name = first_line(&compiler);
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("no OUT_DIR")?).join("wolfssl");
     let jobs = std::env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
     let cargo = PathBuf::from(std::env::var_os("CARGO").ok_or("no CARGO")?);
     let recipe = Recipe { compiler: &compiler, configure: CONFIGURE, flags: FLAGS };
     let installed = recipe.install(&cargo, Path::new("Cargo.toml"), &folder, jobs)?;
-    let shim = "src/peers/wolfssl/shim.c";
-    println!("cargo::rerun-if-changed={shim}");
+    let shims = ["src/peers/wolfssl/shim.c", "src/peers/hash_based/wolfssl.c"];
+    for shim in shims {
+        println!("cargo::rerun-if-changed={shim}");
+    }
     cc::Build::new()
         .compiler(&compiler)
-        .file(shim)
+        .files(shims)
         .include(installed.join("include"))
         .flag("-Wall")
         .flag("-Wextra")
         .opt_level(3)
         .try_compile("bench_wolfssl")
-        .map_err(at("compiling the shim"))?;
+        .map_err(at("compiling the shims"))?;
     println!("cargo::rustc-link-search=native={}", installed.join("lib").display());
     println!("cargo::rustc-link-lib=static=wolfssl");
     println!("cargo::rustc-env=BENCH_WOLFSSL={VERSION}, {name}, {}", FLAGS.join(" "));

@@ -1,6 +1,7 @@
 //! wolfSSL's library, configured, made and installed from the sources that `wolfssl-sys` carries. The interop tests share this.
 //!
-//! That crate is a dependency for a target that does not exist: `cargo metadata` downloads it, and cargo never builds it.
+//! That crate is a dependency for a target that does not exist: `cargo metadata` downloads it, and cargo never builds it. Other libraries
+//! whose sources a crate carries are found and made with the same functions.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,18 @@ pub fn at<E: Display>(what: &str) -> impl FnOnce(E) -> String {
 
 /// The folder `wolfssl-src` of the package.
 fn sources(cargo: &Path, manifest: &Path) -> Result<PathBuf, String> {
+    let folder = package(cargo, manifest, "wolfssl-sys")?.join("wolfssl-src");
+    let header =
+        std::fs::read_to_string(folder.join("wolfssl/version.h")).map_err(at("wolfssl/version.h"))?;
+    if header.contains(&format!("LIBWOLFSSL_VERSION_STRING \"{VERSION}\"")) {
+        Ok(folder)
+    } else {
+        Err(format!("{} is not of version {VERSION}", folder.display()))
+    }
+}
+
+/// The folder of a package that the manifest names.
+pub fn package(cargo: &Path, manifest: &Path, name: &str) -> Result<PathBuf, String> {
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
         .arg(manifest)
@@ -97,17 +110,10 @@ fn sources(cargo: &Path, manifest: &Path) -> Result<PathBuf, String> {
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).map_err(at("cargo metadata"))?;
     let manifest = (metadata["packages"].as_array().into_iter().flatten())
-        .find(|package| package["name"] == "wolfssl-sys")
+        .find(|package| package["name"] == name)
         .and_then(|package| package["manifest_path"].as_str())
-        .ok_or("cargo metadata does not know wolfssl-sys")?;
-    let folder = Path::new(manifest).with_file_name("wolfssl-src");
-    let header =
-        std::fs::read_to_string(folder.join("wolfssl/version.h")).map_err(at("wolfssl/version.h"))?;
-    if header.contains(&format!("LIBWOLFSSL_VERSION_STRING \"{VERSION}\"")) {
-        Ok(folder)
-    } else {
-        Err(format!("{} is not of version {VERSION}", folder.display()))
-    }
+        .ok_or_else(|| format!("cargo metadata does not know {name}"))?;
+    Ok(Path::new(manifest).with_file_name(""))
 }
 
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -125,7 +131,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// Runs one step; what it printed is the error if it fails.
-fn run(tree: &Path, step: &str, command: &mut Command) -> Result<(), String> {
+pub fn run(tree: &Path, step: &str, command: &mut Command) -> Result<(), String> {
     let output = command.current_dir(tree).output().map_err(at(step))?;
     if output.status.success() {
         return Ok(());

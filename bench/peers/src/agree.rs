@@ -5,12 +5,17 @@
 //! verify here; the other direction is its own decapsulation and verification of our outputs, which are exact work. So
 //! it is with ours where it draws randomness. Work that encodes nothing is compared by the encoding of what the same
 //! work makes.
+//!
+//! A stateful key is the peer's own: with its public part comes a signature by it, which must verify here. SPHINCS+ of round 3 gives
+//! other outputs than SLH-DSA: the peer's round trip is what is checked.
 
 use gambeson::mldsa::{self, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
+use gambeson::slhdsa;
 
-use crate::cases::{KemCases, SignatureCases};
-use crate::peers::{Answer, Form, KemSet, KemVerb, SignatureSet, SignatureVerb, Work};
+use crate::cases::{KemCases, SignatureCases, slh_dsa_set};
+use crate::peers::{Answer, Family, Form, KemSet, KemVerb, PROBE, SignatureSet, SignatureVerb, Work};
+use crate::stateful::Verifier;
 
 /// Runs `work` once on every case and compares.
 pub fn kem(set: KemSet, verb: KemVerb, form: Form, cases: &KemCases, work: &mut Work) -> Result<(), String> {
@@ -54,10 +59,12 @@ pub fn signature(
     cases: &SignatureCases,
     work: &mut Work,
 ) -> Result<(), String> {
-    let across = match set {
-        SignatureSet::MlDsa44 => signature_across::<mldsa::MlDsa44>,
-        SignatureSet::MlDsa65 => signature_across::<mldsa::MlDsa65>,
-        SignatureSet::MlDsa87 => signature_across::<mldsa::MlDsa87>,
+    let across = |public: &[u8], message: &[u8], answer: &Answer| match set {
+        SignatureSet::MlDsa44 => signature_across::<mldsa::MlDsa44>(verb, public, message, answer),
+        SignatureSet::MlDsa65 => signature_across::<mldsa::MlDsa65>(verb, public, message, answer),
+        SignatureSet::MlDsa87 => signature_across::<mldsa::MlDsa87>(verb, public, message, answer),
+        _ if set.family() == Family::SlhDsa => slh_dsa_across(set, verb, public, message, answer),
+        _ => stateful_across(set, verb, message, answer),
     };
     // Only verification has something to say about the tampered case.
     let count = if verb == SignatureVerb::Verify { cases.all.len() } else { cases.all.len() - 1 };
@@ -77,9 +84,12 @@ pub fn signature(
     for (i, case) in cases.all.iter().enumerate().take(count) {
         work.compared()(i, &mut answer);
         let key = cases.key(i);
+        if work.apart {
+            same(i, &answer, &[1], &[])?;
+            continue;
+        }
         if work.random {
-            across(verb, &key.public, &case.message, &answer)
-                .map_err(|error| format!("case {i}: {error}"))?;
+            across(&key.public, &case.message, &answer).map_err(|error| format!("case {i}: {error}"))?;
             continue;
         }
         let (public, private) = outputs(i);
@@ -180,6 +190,47 @@ fn signature_across<P: mldsa::PreparedSet>(
     Ok(())
 }
 
+fn slh_dsa_across(
+    set: SignatureSet,
+    verb: SignatureVerb,
+    public: &[u8],
+    message: &[u8],
+    answer: &Answer,
+) -> Result<(), String> {
+    let parameters = slh_dsa_set(set);
+    match verb {
+        // PK.root is made again, and PK stands at the end of the signing key.
+        SignatureVerb::Keygen => match slhdsa::SigningKey::from_bytes(parameters, &answer.private) {
+            Ok(key) if key.verifying_key().as_bytes() == answer.public => Ok(()),
+            Ok(_) => Err("its two keys do not belong together".into()),
+            Err(error) => Err(format!("its signing key is refused here: {error}")),
+        },
+        SignatureVerb::Sign => slhdsa::VerifyingKey::from_bytes(parameters, public)
+            .map_err(|error| error.to_string())?
+            .verify(message, &answer.public)
+            .map_err(|_| "its signature does not verify here".into()),
+        SignatureVerb::Verify => Err("verification draws no randomness".into()),
+    }
+}
+
+/// Of a new key the public part and its signature of [`PROBE`]; of a signature itself and the public part.
+fn stateful_across(
+    set: SignatureSet,
+    verb: SignatureVerb,
+    message: &[u8],
+    answer: &Answer,
+) -> Result<(), String> {
+    let (public, message, signature) = match verb {
+        SignatureVerb::Keygen => (&answer.public, &PROBE[..], &answer.private),
+        SignatureVerb::Sign => (&answer.private, message, &answer.public),
+        SignatureVerb::Verify => return Err("verification draws no randomness".into()),
+    };
+    let key =
+        Verifier::new(set, public).map_err(|error| format!("its verifying key is refused here: {error}"))?;
+    let valid = key.verify(message, signature);
+    if valid { Ok(()) } else { Err("its signature does not verify here".into()) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::rc::Rc;
@@ -191,7 +242,7 @@ mod tests {
 
     /// `work`, but one bit of what it gives is wrong in that case.
     fn lying(work: Option<Work>, case: usize, private: bool) -> Work {
-        let Work { run, random, encoded, batch } = work.expect("it has the form");
+        let Work { run, random, encoded, apart, batch } = work.expect("it has the form");
         // The last byte of a decapsulation key is one of z, which no encapsulation shows.
         let first = encoded.is_some();
         let mut run = encoded.unwrap_or(run);
@@ -203,7 +254,7 @@ mod tests {
                 *byte.expect("an output") ^= 1;
             }
         };
-        Work { run: Box::new(run), random, encoded: None, batch }
+        Work { run: Box::new(run), random, encoded: None, apart, batch }
     }
 
     /// Every peer of this machine and, last, ours.
@@ -284,7 +335,7 @@ mod tests {
                 }
             }
         }
-        for set in SignatureSet::ALL {
+        for set in SignatureSet::ALL.into_iter().filter(|set| set.family() == Family::MlDsa) {
             let cases = SignatureCases::new(set, 2, 1);
             for (name, peer) in
                 everybody.iter().filter_map(|peer| Some((peer.name, peer.signature.as_ref()?)))
@@ -301,6 +352,39 @@ mod tests {
                     assert!(check(lying(work(), 1, private)).is_err(), "{name}, {set:?}, {verb:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn every_hash_based_form_agrees_and_one_wrong_bit_of_it_is_noticed() {
+        use SignatureSet as Set;
+        use SignatureVerb as Verb;
+
+        for (set, verb, form, least) in [
+            (Set::SlhDsaSha2_128f, Verb::Keygen, Form::Default, 3),
+            (Set::SlhDsaSha2_128f, Verb::Keygen, Form::Oneshot, 3),
+            (Set::SlhDsaSha2_128f, Verb::Sign, Form::Default, 3),
+            (Set::SlhDsaSha2_128f, Verb::Sign, Form::Prepared, 3),
+            (Set::SlhDsaShake128f, Verb::Verify, Form::Oneshot, 3),
+            (Set::LmsSha256H10W8, Verb::Keygen, Form::Oneshot, 3),
+            (Set::LmsSha256H10W8, Verb::Sign, Form::Prepared, 3),
+            (Set::LmsSha256H10W8, Verb::Verify, Form::Prepared, 3),
+            (Set::XmssSha2_10_256, Verb::Sign, Form::Prepared, 1),
+            (Set::XmssSha2_10_256, Verb::Verify, Form::Oneshot, 1),
+        ] {
+            let cases = SignatureCases::new(set, 1, 1);
+            let mut agreed = 0;
+            for (name, peer) in
+                everybody().iter().filter_map(|peer| Some((peer.name, peer.signature.as_ref()?)))
+            {
+                let check = |mut work| signature(set, verb, form, &cases, &mut work);
+                let Some(honest) = peer.work(set, verb, form, &cases) else { continue };
+                assert_eq!(check(honest), Ok(()), "{name}, {set:?}, {verb:?}");
+                let lie = lying(peer.work(set, verb, form, &cases), 0, false);
+                assert!(check(lie).is_err(), "{name}, {set:?}, {verb:?}");
+                agreed += 1;
+            }
+            assert!(agreed >= least, "{set:?}, {verb:?}: {agreed}");
         }
     }
 

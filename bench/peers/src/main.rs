@@ -14,6 +14,8 @@
 //! - `keccak`: the permutation alone, in core cycles
 //! - `row`, `report`, `plot`: one line of the result, the tables, the plot
 //! - `scaled`: the peer that no registry has
+//! - `stateful`: our keys of LMS and XMSS
+//! - `compressions`: what hash-based operations count, and the time of our kernels for it
 //! - `thresholds`: what `--check` judges
 //!
 //! # Forms
@@ -32,13 +34,17 @@ use clap::Parser;
 use gambeson::cpu::{self, Level};
 use regex::Regex;
 
-use cases::{KEYS, KemCases, MESSAGES, SignatureCases};
+use cases::{KEYS, KemCases, SignatureCases};
+use compressions::Compressions;
 use peers::ours::Ours;
-use peers::{BATCH, Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
-use row::{Permutation, Row, Time};
+use peers::{
+    BATCH, Family, Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work,
+};
+use row::{Bound, Permutation, Row, Time};
 
 mod agree;
 mod cases;
+mod compressions;
 mod keccak;
 mod measure;
 mod peers;
@@ -46,6 +52,7 @@ mod plot;
 mod report;
 mod row;
 mod scaled;
+mod stateful;
 mod thresholds;
 
 const KEM_ROWS: &[(KemVerb, &str, &[Form])] = &[
@@ -62,7 +69,9 @@ const KEM_ROWS: &[(KemVerb, &str, &[Form])] = &[
     ),
 ];
 
-const SIGNATURE_ROWS: &[(SignatureVerb, &str, &[Form])] = &[
+type SignatureRow = (SignatureVerb, &'static str, &'static [Form]);
+
+const ML_DSA_ROWS: &[SignatureRow] = &[
     (SignatureVerb::Keygen, "keygen", &[Form::Default, Form::Oneshot, Form::Compact]),
     (SignatureVerb::Sign, "sign", &[Form::Default, Form::Oneshot, Form::Seed, Form::Prepared, Form::Compact]),
     (
@@ -71,6 +80,26 @@ const SIGNATURE_ROWS: &[(SignatureVerb, &str, &[Form])] = &[
         &[Form::Default, Form::Oneshot, Form::Prepared, Form::Batch64, Form::Compact],
     ),
 ];
+
+const SLH_DSA_ROWS: &[SignatureRow] = &[
+    (SignatureVerb::Keygen, "keygen", &[Form::Default, Form::Oneshot]),
+    (SignatureVerb::Sign, "sign", &[Form::Default, Form::Oneshot, Form::Prepared]),
+    (SignatureVerb::Verify, "verify", &[Form::Default, Form::Oneshot, Form::Prepared]),
+];
+
+const STATEFUL_ROWS: &[SignatureRow] = &[
+    (SignatureVerb::Keygen, "keygen", &[Form::Oneshot]),
+    (SignatureVerb::Sign, "sign", &[Form::Prepared]),
+    (SignatureVerb::Verify, "verify", &[Form::Oneshot, Form::Prepared]),
+];
+
+fn signature_rows(set: SignatureSet) -> &'static [SignatureRow] {
+    match set.family() {
+        Family::MlDsa => ML_DSA_ROWS,
+        Family::SlhDsa => SLH_DSA_ROWS,
+        Family::Lms | Family::Xmss => STATEFUL_ROWS,
+    }
+}
 
 /// Measures gambeson beside every peer: the same keys, messages and compiler flags, in interleaved rounds.
 #[derive(Parser)]
@@ -154,6 +183,8 @@ struct Contest {
     rivals: Vec<((&'static str, Level), Work)>,
     /// Good cases.
     cases: usize,
+    /// The compressions of a hash-based operation.
+    compressions: Option<Compressions>,
     how: fn(&mut [Work], usize, Duration) -> Vec<f64>,
 }
 
@@ -198,6 +229,7 @@ impl Bench {
                         rivals,
                         // The last case is the tampered one.
                         cases: cases.all.len() - 1,
+                        compressions: None,
                         how: measure::uniform,
                     }));
                 }
@@ -207,7 +239,7 @@ impl Bench {
         for set in SignatureSet::ALL {
             let single = OnceCell::new();
             let batch = OnceCell::new();
-            for &(verb, name, forms) in SIGNATURE_ROWS {
+            for &(verb, name, forms) in signature_rows(set) {
                 let op = format!("{} {name}", set.name());
                 if !self.wanted(&op) {
                     continue;
@@ -218,7 +250,7 @@ impl Bench {
                         Form::Batch64 => {
                             (batch.get_or_init(|| SignatureCases::new(set, BATCH, 1)), Form::Oneshot)
                         }
-                        _ => (single.get_or_init(|| SignatureCases::new(set, KEYS, MESSAGES)), form),
+                        _ => (single.get_or_init(|| SignatureCases::usual(set)), form),
                     };
                     let agreed = |name: &str, form: Form, work: Option<Work>| {
                         work.map(|mut work| match agree::signature(set, verb, form, cases, &mut work) {
@@ -242,7 +274,12 @@ impl Bench {
                         ours,
                         rivals,
                         cases: cases.all.len() - 1,
-                        how: if verb == SignatureVerb::Sign { measure::signing } else { measure::uniform },
+                        compressions: compressions::of(set, verb),
+                        how: match (set.family(), verb) {
+                            (Family::MlDsa, SignatureVerb::Sign) => measure::signing,
+                            (Family::Lms | Family::Xmss, SignatureVerb::Sign) => measure::stateful,
+                            _ => measure::uniform,
+                        },
                     }));
                 }
                 self.keep(rows);
@@ -262,15 +299,18 @@ impl Bench {
     }
 
     fn measure(&self, contest: Contest) -> Row {
-        let Contest { op, form, kernels, ours, rivals, cases, how } = contest;
+        let Contest { op, form, kernels, ours, rivals, cases, compressions, how } = contest;
         let (names, rivals): (Vec<_>, Vec<Work>) = rivals.into_iter().unzip();
         let mut works = vec![ours];
         works.extend(rivals);
         let times = how(&mut works, cases, Duration::from_secs_f64(self.arguments.seconds));
+        // The clock may change: the kernels run right after the rounds.
+        let bound = compressions
+            .map(|count| Bound { compressions: count.total(), ns: compressions::nanoseconds(count) });
         let peers = (names.into_iter().zip(&times[1..]).zip(&works[1..]))
             .map(|(((name, level), &ns), work)| Time { name, level, ns, random: work.random, scaled: false })
             .collect();
-        Row { op, form, kernels, ours_ns: times[0], peers }
+        Row { op, form, kernels, ours_ns: times[0], bound, peers }
     }
 
     /// Completes the rows of one operation, and prints them if they are wanted one by one.
@@ -333,6 +373,6 @@ fn operations() -> impl Iterator<Item = (&'static str, &'static str, &'static [F
         KemSet::ALL.into_iter().flat_map(|set| KEM_ROWS.iter().map(move |row| (set.name(), row.1, row.2)));
     let signatures = SignatureSet::ALL
         .into_iter()
-        .flat_map(|set| SIGNATURE_ROWS.iter().map(move |row| (set.name(), row.1, row.2)));
+        .flat_map(|set| signature_rows(set).iter().map(move |row| (set.name(), row.1, row.2)));
     kems.chain(signatures)
 }

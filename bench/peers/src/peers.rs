@@ -11,6 +11,9 @@ use crate::cases::{KemCases, SignatureCases};
 
 mod aws_lc;
 mod graviola;
+#[cfg(any(wolfssl, openssl4, botan))]
+mod hash_based;
+mod hbs_lms;
 mod libcrux;
 #[cfg(feature = "oqs")]
 mod oqs;
@@ -46,6 +49,9 @@ pub enum Form {
     /// the same work one by one, as in `oneshot`.
     Batch64,
 }
+
+/// The message that a stateful key signs once it has been made, so that the pair is seen to belong together.
+pub const PROBE: [u8; 32] = [7; 32];
 
 /// How many operations a batch has.
 pub const BATCH: usize = 64;
@@ -101,7 +107,20 @@ pub enum KemVerb {
     Decaps,
 }
 
-/// A parameter set of ML-DSA.
+/// A family of signature schemes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// ML-DSA
+    MlDsa,
+    /// SLH-DSA
+    SlhDsa,
+    /// LMS, as HSS with one level
+    Lms,
+    /// XMSS
+    Xmss,
+}
+
+/// A parameter set of a signature scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureSet {
     /// ML-DSA-44
@@ -110,11 +129,39 @@ pub enum SignatureSet {
     MlDsa65,
     /// ML-DSA-87
     MlDsa87,
+    /// SLH-DSA-SHA2-128s
+    SlhDsaSha2_128s,
+    /// SLH-DSA-SHA2-128f
+    SlhDsaSha2_128f,
+    /// SLH-DSA-SHA2-192s
+    SlhDsaSha2_192s,
+    /// SLH-DSA-SHA2-256s
+    SlhDsaSha2_256s,
+    /// SLH-DSA-SHA2-256f
+    SlhDsaSha2_256f,
+    /// SLH-DSA-SHAKE-128f
+    SlhDsaShake128f,
+    /// LMS_SHA256_M32_H10 with LMOTS_SHA256_N32_W8
+    LmsSha256H10W8,
+    /// XMSS-SHA2_10_256
+    XmssSha2_10_256,
 }
 
 impl SignatureSet {
     /// All of them.
-    pub const ALL: [SignatureSet; 3] = [SignatureSet::MlDsa44, SignatureSet::MlDsa65, SignatureSet::MlDsa87];
+    pub const ALL: [SignatureSet; 11] = [
+        SignatureSet::MlDsa44,
+        SignatureSet::MlDsa65,
+        SignatureSet::MlDsa87,
+        SignatureSet::SlhDsaSha2_128s,
+        SignatureSet::SlhDsaSha2_128f,
+        SignatureSet::SlhDsaSha2_192s,
+        SignatureSet::SlhDsaSha2_256s,
+        SignatureSet::SlhDsaSha2_256f,
+        SignatureSet::SlhDsaShake128f,
+        SignatureSet::LmsSha256H10W8,
+        SignatureSet::XmssSha2_10_256,
+    ];
 
     /// The standard's name.
     pub fn name(self) -> &'static str {
@@ -122,6 +169,24 @@ impl SignatureSet {
             SignatureSet::MlDsa44 => "ML-DSA-44",
             SignatureSet::MlDsa65 => "ML-DSA-65",
             SignatureSet::MlDsa87 => "ML-DSA-87",
+            SignatureSet::SlhDsaSha2_128s => "SLH-DSA-SHA2-128s",
+            SignatureSet::SlhDsaSha2_128f => "SLH-DSA-SHA2-128f",
+            SignatureSet::SlhDsaSha2_192s => "SLH-DSA-SHA2-192s",
+            SignatureSet::SlhDsaSha2_256s => "SLH-DSA-SHA2-256s",
+            SignatureSet::SlhDsaSha2_256f => "SLH-DSA-SHA2-256f",
+            SignatureSet::SlhDsaShake128f => "SLH-DSA-SHAKE-128f",
+            SignatureSet::LmsSha256H10W8 => "LMS-SHA256-H10-W8",
+            SignatureSet::XmssSha2_10_256 => "XMSS-SHA2_10_256",
+        }
+    }
+
+    /// The scheme.
+    pub fn family(self) -> Family {
+        match self {
+            SignatureSet::MlDsa44 | SignatureSet::MlDsa65 | SignatureSet::MlDsa87 => Family::MlDsa,
+            SignatureSet::LmsSha256H10W8 => Family::Lms,
+            SignatureSet::XmssSha2_10_256 => Family::Xmss,
+            _ => Family::SlhDsa,
         }
     }
 }
@@ -131,7 +196,8 @@ impl SignatureSet {
 pub enum SignatureVerb {
     /// From a seed (or the peer's own randomness) to encoded keys, as [`KemVerb::Keygen`].
     Keygen,
-    /// From a signing key and a message of 32 bytes to a signature; deterministic where the peer can.
+    /// From a signing key and a message of 32 bytes to a signature; deterministic where the peer can. With a stateful key
+    /// every call signs with the next leaf.
     Sign,
     /// From a verifying key, a message and a signature to the verdict.
     Verify,
@@ -172,6 +238,9 @@ pub struct Work {
     pub random: bool,
     /// The work with its result encoded, where `run` encodes nothing: for the comparison alone.
     pub encoded: Option<Box<Run>>,
+    /// The outputs are those of another version of the standard. What is compared is one byte, 1 if the peer's inverse operation accepts
+    /// the output and refuses a tampered one.
+    pub apart: bool,
     /// How many operations one run does. A batch does all good cases in one, whatever the number of the case, and gives
     /// their outputs one after the other; only asked for the tampered case it puts that in the place of the last.
     pub batch: usize,
@@ -180,12 +249,21 @@ pub struct Work {
 impl Work {
     /// Work whose output is a function of the case.
     pub fn exact(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false, encoded: None, batch: 1 })
+        Some(Self { run: Box::new(run), random: false, encoded: None, apart: false, batch: 1 })
     }
 
     /// Work for which the peer draws randomness, at its own cost.
     pub fn random(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: true, encoded: None, batch: 1 })
+        Some(Self { run: Box::new(run), random: true, encoded: None, apart: false, batch: 1 })
+    }
+
+    /// Work whose outputs are those of another version of the standard, and the same work with its round trip.
+    pub fn apart(
+        run: impl FnMut(usize) + 'static,
+        mut round_trip: impl FnMut(usize) -> bool + 'static,
+    ) -> Option<Self> {
+        let compared = move |i: usize, answer: &mut Answer| answer.set([u8::from(round_trip(i))], []);
+        Self::unencoded(run, compared).map(|work| Self { apart: true, ..work })
     }
 
     /// Work that draws randomness and encodes nothing, and the work with its result encoded.
@@ -194,7 +272,13 @@ impl Work {
         encoded: impl FnMut(usize, &mut Answer) + 'static,
     ) -> Option<Self> {
         let run = move |i: usize, _: &mut Answer| run(i);
-        Some(Self { run: Box::new(run), random: true, encoded: Some(Box::new(encoded)), batch: 1 })
+        Some(Self {
+            run: Box::new(run),
+            random: true,
+            encoded: Some(Box::new(encoded)),
+            apart: false,
+            batch: 1,
+        })
     }
 
     /// The generation of a key object, and its drop.
@@ -219,7 +303,7 @@ impl Work {
 
     /// A batch of [`BATCH`] operations whose outputs are a function of the cases.
     pub fn batch(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false, encoded: None, batch: BATCH })
+        Some(Self { run: Box::new(run), random: false, encoded: None, apart: false, batch: BATCH })
     }
 }
 
@@ -229,7 +313,7 @@ pub trait KemPeer {
     fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work>;
 }
 
-/// A peer's ML-DSA.
+/// A peer's signatures.
 pub trait SignaturePeer {
     /// The work of `verb` in `form` over `cases`; `None` where the peer has no such door.
     fn work(
@@ -253,13 +337,18 @@ pub struct Peer {
     pub note: &'static str,
     /// Its ML-KEM.
     pub kem: Option<Box<dyn KemPeer>>,
-    /// Its ML-DSA.
+    /// Its signatures.
     pub signature: Option<Box<dyn SignaturePeer>>,
 }
 
 /// Every peer that can run on this machine, at its best below `limit`.
 pub fn all(limit: Option<Level>) -> Vec<Peer> {
-    let mut peers = vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer()];
+    let mut peers =
+        vec![rustcrypto::peer(), libcrux::portable(), aws_lc::peer(), pqcrypto::peer(), hbs_lms::peer()];
+    #[cfg(openssl4)]
+    peers.push(hash_based::openssl());
+    #[cfg(botan)]
+    peers.push(hash_based::botan());
     peers.extend(libcrux::avx2());
     peers.extend(graviola::peer());
     #[cfg(feature = "oqs")]

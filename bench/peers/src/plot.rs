@@ -151,6 +151,7 @@ mod tests {
             form: Form::Oneshot,
             kernels: Level::Avx2,
             ours_ns: 100.0,
+            bound: None,
             peers,
         };
         let context =

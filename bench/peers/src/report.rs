@@ -167,6 +167,11 @@ fn facts(context: &Context, results: &Results) -> Vec<String> {
             "`batch64`: ours is an operation of a batch of 64, the peers' one alone (`oneshot`).".into(),
         );
     }
+    if results.rows.iter().any(|row| row.bound.is_some()) {
+        facts.push(
+            "`kernels`: the compressions of a hash-based operation, by its parameters, and the share of our time that our kernels alone take for them on this machine.".into(),
+        );
+    }
     if let Some(row) = results.permutations.first() {
         facts.push(format!("The core's clock, while Keccak ran alone: {:.2} GHz.", row.ghz));
     }
@@ -203,7 +208,9 @@ fn permutations(rows: &[Permutation]) -> Vec<Vec<String>> {
 fn contests(peers: &[Peer], rows: &[Row]) -> Vec<Vec<String>> {
     let mut head = vec!["operation".to_owned(), "form".into(), "gambeson".into()];
     head.extend(peers.iter().map(|peer| peer.name.to_owned()));
+    let bounds = rows.iter().any(|row| row.bound.is_some());
     head.extend(["fastest peer".into(), "promised".into()]);
+    head.extend(bounds.then(|| "kernels".into()));
     let mut table = vec![head];
     for row in rows {
         let mut line = vec![row.op.clone(), row.form.name().into(), micros(row.ours_ns)];
@@ -215,6 +222,11 @@ fn contests(peers: &[Peer], rows: &[Row]) -> Vec<Vec<String>> {
         }
         line.push(row.ratio_to_fastest_peer().map_or("".into(), |ratio| format!("{ratio:.2}")));
         line.push(thresholds::ratio(row).map_or("".into(), |ratio| format!("{ratio:.2}")));
+        line.extend(bounds.then(|| {
+            row.bound.map_or("".into(), |bound| {
+                format!("{:.0} ({:.2})", bound.compressions, bound.ns / row.ours_ns)
+            })
+        }));
         table.push(line);
     }
     table

@@ -19,6 +19,15 @@ pub struct Time {
     pub scaled: bool,
 }
 
+/// The lower bound of a hash-based operation.
+#[derive(Clone, Copy)]
+pub struct Bound {
+    /// Compressions, by the parameters.
+    pub compressions: f64,
+    /// Nanoseconds that the kernels alone take for them.
+    pub ns: f64,
+}
+
 /// One line of the report.
 pub struct Row {
     /// `ML-KEM-768 decaps`
@@ -29,6 +38,8 @@ pub struct Row {
     pub kernels: Level,
     /// Nanoseconds an operation, ours.
     pub ours_ns: f64,
+    /// Of hash-based operations, the time of their compressions.
+    pub bound: Option<Bound>,
     /// The peers that have this form; for a batch, the same operation in its form `oneshot`.
     pub peers: Vec<Time>,
 }
@@ -37,6 +48,11 @@ impl Row {
     /// The fastest peer's time over ours: above 1, we are faster. A scaled time counts like a measured one.
     pub fn ratio_to_fastest_peer(&self) -> Option<f64> {
         self.peers.iter().map(|peer| peer.ns / self.ours_ns).min_by(f64::total_cmp)
+    }
+
+    /// The share of our time that the kernels alone take, if the operation is hash-based.
+    pub fn kernel_share(&self) -> Option<f64> {
+        self.bound.map(|bound| bound.ns / self.ours_ns)
     }
 
     /// The line of `--json`.
@@ -61,6 +77,11 @@ impl Row {
             "peers": peers,
             "ratio_to_fastest_peer": self.ratio_to_fastest_peer().map(|ratio| rounded(ratio, 1000.0)),
         });
+        if let Some(bound) = self.bound {
+            line["compressions"] = bound.compressions.round().into();
+            line["kernel_ns"] = rounded(bound.ns, 10.0).into();
+            line["kernel_share"] = self.kernel_share().map(|share| rounded(share, 1000.0)).into();
+        }
         if self.form == Form::Batch64 {
             line["peers_form"] = Form::Oneshot.name().into();
         }
@@ -135,7 +156,7 @@ mod tests {
         let run = |form, ours_ns, rivals: [f64; 2]| {
             let time = |(name, ns)| Time { name, level: Level::Avx2, ns, random: true, scaled: false };
             let peers = ["a", "b"].into_iter().zip(rivals).map(time).collect();
-            Row { op: "ML-KEM-768 encaps".into(), form, kernels: Level::Avx2, ours_ns, peers }
+            Row { op: "ML-KEM-768 encaps".into(), form, kernels: Level::Avx2, ours_ns, bound: None, peers }
         };
         // The ratios to the fastest peer are 0.9, 1.2 and 1.1.
         let rows = vec![

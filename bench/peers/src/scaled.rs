@@ -72,7 +72,7 @@ mod tests {
     fn row(form: Form, wolfssl: Option<f64>) -> Row {
         let time = |ns| Time { name: BASE, level: Level::Avx512, ns, random: false, scaled: false };
         let peers = wolfssl.map(time).into_iter().collect();
-        Row { op: "ML-DSA-65 sign".into(), form, kernels: Level::Avx512, ours_ns: 90.0, peers }
+        Row { op: "ML-DSA-65 sign".into(), form, kernels: Level::Avx512, ours_ns: 90.0, bound: None, peers }
     }
 
     #[test]

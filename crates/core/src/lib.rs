@@ -39,4 +39,7 @@ pub mod xmss;
 pub use bytes::Bytes;
 pub use rand_core;
 pub use rng::RngError;
+#[cfg(feature = "hazmat")]
+#[doc(hidden)]
+pub use sha2_lanes::alone as sha2_kernels;
 pub use workspace::{Compact, Small, Workspace};

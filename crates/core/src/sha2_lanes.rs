@@ -4,6 +4,8 @@
 //! its fixed beginning is a state that is computed once. Long single messages are hashed by the crate `sha2`, and single ones that begin with
 //! such a state by [`Single`].
 
+#[cfg(feature = "hazmat")]
+pub mod alone;
 mod kernels;
 mod single;
 

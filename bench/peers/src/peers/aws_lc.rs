@@ -100,6 +100,7 @@ impl SignaturePeer for AwsLc {
                 SignatureSet::MlDsa44 => (&signature::ML_DSA_44_SIGNING, &signature::ML_DSA_44),
                 SignatureSet::MlDsa65 => (&signature::ML_DSA_65_SIGNING, &signature::ML_DSA_65),
                 SignatureSet::MlDsa87 => (&signature::ML_DSA_87_SIGNING, &signature::ML_DSA_87),
+                _ => return None,
             };
         let cases = cases.clone();
         let from_seed = move |seed: &[u8]| PqdsaKeyPair::from_seed(signing, seed).expect("a good seed");

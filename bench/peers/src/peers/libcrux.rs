@@ -162,7 +162,7 @@ macro_rules! signature {
             ),
             (SignatureVerb::Sign, Form::Default) => {
                 let pair = |seed| door::generate_key_pair(seed);
-                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.seed)).collect();
+                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.xi())).collect();
                 Work::random(move |i, answer| {
                     let case = &cases.all[i];
                     let key = &pairs[case.key].signing_key;
@@ -172,7 +172,7 @@ macro_rules! signature {
             }
             (SignatureVerb::Verify, Form::Default) => {
                 let pair = |seed| door::generate_key_pair(seed);
-                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.seed)).collect();
+                let pairs: Vec<_> = cases.keys.iter().map(|key| pair(key.xi())).collect();
                 let signature =
                     |bytes: &[u8]| set::$signature::new(bytes.try_into().expect("the right length"));
                 let signatures: Vec<_> = cases.all.iter().map(|case| signature(&case.signature)).collect();
@@ -184,11 +184,11 @@ macro_rules! signature {
                 })
             }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-                let pair = door::generate_key_pair(cases.key(i).seed);
+                let pair = door::generate_key_pair(cases.key(i).xi());
                 answer.set(pair.verification_key.as_slice(), pair.signing_key.as_slice());
             }),
             (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-                let pair = door::generate_key_pair(cases.key(i).seed);
+                let pair = door::generate_key_pair(cases.key(i).xi());
                 answer.set(pair.verification_key.as_slice(), []);
             }),
             (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
@@ -198,7 +198,7 @@ macro_rules! signature {
                 answer.set(signature.as_slice(), []);
             }),
             (SignatureVerb::Sign, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
-                let key = door::generate_key_pair(cases.key(i).seed).signing_key;
+                let key = door::generate_key_pair(cases.key(i).xi()).signing_key;
                 let signature = door::sign(&key, &cases.all[i].message, &[], [0; 32]).expect("a signature");
                 answer.set(signature.as_slice(), []);
             }),
@@ -240,6 +240,7 @@ macro_rules! peer {
                         SignatureSet::MlDsa44 => signature!(ml_dsa_44, $module, MLDSA44VerificationKey, MLDSA44SigningKey, MLDSA44Signature, verb, form, cases),
                         SignatureSet::MlDsa65 => signature!(ml_dsa_65, $module, MLDSA65VerificationKey, MLDSA65SigningKey, MLDSA65Signature, verb, form, cases),
                         SignatureSet::MlDsa87 => signature!(ml_dsa_87, $module, MLDSA87VerificationKey, MLDSA87SigningKey, MLDSA87Signature, verb, form, cases),
+                        _ => None,
                     }
                 }
             }

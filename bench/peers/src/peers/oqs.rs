@@ -100,6 +100,7 @@ impl SignaturePeer for Oqs {
             SignatureSet::MlDsa44 => sig::Algorithm::MlDsa44,
             SignatureSet::MlDsa65 => sig::Algorithm::MlDsa65,
             SignatureSet::MlDsa87 => sig::Algorithm::MlDsa87,
+            _ => return None,
         });
         let scheme = scheme.expect("the feature ml_dsa");
         let cases = cases.clone();
@@ -117,7 +118,7 @@ impl SignaturePeer for Oqs {
                 answer.set(scheme.sign(&cases.all[i].message, private).expect("a signature"), []);
             }),
             (SignatureVerb::Keygen, Form::Oneshot | Form::Compact) => Work::exact(move |i, answer| {
-                randomness::next(cases.key(i).seed);
+                randomness::next(cases.key(i).xi());
                 let (public, private) = scheme.keypair().expect("a key pair");
                 answer.set(public, if form == Form::Oneshot { private.as_ref() } else { &[] });
             }),
@@ -127,7 +128,7 @@ impl SignaturePeer for Oqs {
                 answer.set(scheme.sign(&cases.all[i].message, private).expect("a signature"), []);
             }),
             (SignatureVerb::Sign, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
-                randomness::next(cases.key(i).seed);
+                randomness::next(cases.key(i).xi());
                 let (_, private) = scheme.keypair().expect("a key pair");
                 randomness::next([0; 32]);
                 answer.set(scheme.sign(&cases.all[i].message, &private).expect("a signature"), []);

@@ -4,16 +4,22 @@
 //! `encapsulate()`; `decapsulate`; `sign`, which is hedged; `verifying_key().verify`. `oneshot` takes the fastest door
 //! for a key that is used once: there are some from bytes, otherwise the key is imported and so prepared, as for
 //! `seed`. `compact` never prepares anything, and `batch64` is one call.
+//!
+//! SLH-DSA's import of a signing key makes PK.root again, which no peer does: `oneshot` contains that. LMS is that of HSS with one level. Keys
+//! of LMS and XMSS are made of their seeds and keep their whole tree; the store that counts the leaves is in memory.
 
 use std::rc::Rc;
 
 use gambeson::cpu::Level;
 use gambeson::mldsa::{self, Message, SigningKey, VerifyingKey, VerifyingKeyRef};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, EncapsulationKeyRef};
-use gambeson::{Bytes, Compact};
+use gambeson::{Bytes, Compact, slhdsa};
 
-use super::{BATCH, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work};
-use crate::cases::{KemCases, SignatureCases};
+use super::{
+    BATCH, Family, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work,
+};
+use crate::cases::{KemCases, SignatureCases, slh_dsa_set};
+use crate::stateful::{Signer, Verifier};
 
 /// This project.
 pub struct Ours;
@@ -40,6 +46,10 @@ impl SignaturePeer for Ours {
             SignatureSet::MlDsa44 => signature::<mldsa::MlDsa44>(verb, form, cases.clone()),
             SignatureSet::MlDsa65 => signature::<mldsa::MlDsa65>(verb, form, cases.clone()),
             SignatureSet::MlDsa87 => signature::<mldsa::MlDsa87>(verb, form, cases.clone()),
+            _ => match set.family() {
+                Family::SlhDsa => slh_dsa(slh_dsa_set(set), verb, form, cases.clone()),
+                _ => stateful(set, verb, form, cases.clone()),
+            },
         }
     }
 }
@@ -173,7 +183,7 @@ fn signature<P: mldsa::PreparedSet>(
     };
     let private = |bytes: &[u8]| SigningKey::<P>::from_encoded(bytes).expect("a good key");
     let generated = |cases: &SignatureCases| -> Vec<_> {
-        cases.keys.iter().map(|key| SigningKey::<P>::from_seed(&key.seed)).collect()
+        cases.keys.iter().map(|key| SigningKey::<P>::from_seed(&key.xi())).collect()
     };
     match (verb, form) {
         (SignatureVerb::Keygen, Form::Default) => Work::key(
@@ -197,12 +207,12 @@ fn signature<P: mldsa::PreparedSet>(
         }
         (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
             let (mut private, mut public) = (P::SigningKeyBytes::zeroed(), P::VerifyingKeyBytes::zeroed());
-            let seed = &cases.key(i).seed;
+            let seed = &cases.key(i).xi();
             SigningKey::<P>::encoded_from_seed(seed, &mut private, &mut public);
             answer.set(public, private);
         }),
         (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-            let key = SigningKey::<Compact<P>>::from_seed(&cases.key(i).seed);
+            let key = SigningKey::<Compact<P>>::from_seed(&cases.key(i).xi());
             answer.set(key.verifying_key().as_bytes(), []);
         }),
         (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
@@ -210,12 +220,12 @@ fn signature<P: mldsa::PreparedSet>(
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Seed) => Work::exact(move |i, answer| {
-            let key = SigningKey::<P>::from_seed(&cases.key(i).seed);
+            let key = SigningKey::<P>::from_seed(&cases.key(i).xi());
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Compact) => {
             let key = |seed| SigningKey::<Compact<P>>::from_seed(seed);
-            let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.seed)).collect();
+            let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.xi())).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
@@ -262,6 +272,88 @@ fn signature<P: mldsa::PreparedSet>(
                 let case = &cases.all[i];
                 let verdict = keys[case.key].verify(&case.message, &case.signature);
                 answer.set([u8::from(verdict.is_ok())], []);
+            })
+        }
+        _ => None,
+    }
+}
+
+fn slh_dsa(
+    set: slhdsa::ParameterSet,
+    verb: SignatureVerb,
+    form: Form,
+    cases: Rc<SignatureCases>,
+) -> Option<Work> {
+    use slhdsa::{SigningKey, VerifyingKey};
+
+    let private = move |bytes: &[u8]| SigningKey::from_bytes(set, bytes).expect("a good key");
+    let public = move |bytes: &[u8]| VerifyingKey::from_bytes(set, bytes).expect("the right length");
+    match (verb, form) {
+        (SignatureVerb::Keygen, Form::Default) => Work::key(
+            move || SigningKey::generate(set).expect("randomness"),
+            |key, answer| answer.set(key.verifying_key().as_bytes(), key.expose_bytes()),
+        ),
+        (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
+            let (sk_seed, rest) = cases.key(i).seed.split_at(set.seed_len());
+            let (sk_prf, pk_seed) = rest.split_at(set.seed_len());
+            let key = SigningKey::from_seeds(set, sk_seed, sk_prf, pk_seed).expect("the right lengths");
+            answer.set(key.verifying_key().as_bytes(), key.expose_bytes());
+        }),
+        (SignatureVerb::Sign, Form::Oneshot) => Work::exact(move |i, answer| {
+            let key = private(&cases.key(i).private);
+            answer.set(key.sign_deterministic(&cases.all[i].message), []);
+        }),
+        (SignatureVerb::Sign, Form::Prepared) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set(keys[case.key].sign_deterministic(&case.message), []);
+            })
+        }
+        (SignatureVerb::Sign, Form::Default) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
+            Work::random(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set(keys[case.key].sign(&case.message).expect("randomness"), []);
+            })
+        }
+        (SignatureVerb::Verify, Form::Default | Form::Oneshot) => Work::exact(move |i, answer| {
+            let case = &cases.all[i];
+            let verdict = public(&cases.key(i).public).verify(&case.message, &case.signature);
+            answer.set([u8::from(verdict.is_ok())], []);
+        }),
+        (SignatureVerb::Verify, Form::Prepared) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                let verdict = keys[case.key].verify(&case.message, &case.signature);
+                answer.set([u8::from(verdict.is_ok())], []);
+            })
+        }
+        _ => None,
+    }
+}
+
+fn stateful(set: SignatureSet, verb: SignatureVerb, form: Form, cases: Rc<SignatureCases>) -> Option<Work> {
+    let public = move |bytes: &[u8]| Verifier::new(set, bytes).expect("a good key");
+    match (verb, form) {
+        (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
+            answer.set(Signer::new(set, &cases.key(i).seed).public(), []);
+        }),
+        (SignatureVerb::Sign, Form::Prepared) => {
+            let mut signer = Signer::new(set, &cases.keys[0].seed);
+            Work::exact(move |i, answer| answer.set(signer.sign(&cases.all[i].message), []))
+        }
+        (SignatureVerb::Verify, Form::Oneshot) => Work::exact(move |i, answer| {
+            let case = &cases.all[i];
+            let valid = public(&cases.key(i).public).verify(&case.message, &case.signature);
+            answer.set([u8::from(valid)], []);
+        }),
+        (SignatureVerb::Verify, Form::Prepared) => {
+            let keys: Vec<_> = cases.keys.iter().map(|key| public(&key.public)).collect();
+            Work::exact(move |i, answer| {
+                let case = &cases.all[i];
+                answer.set([u8::from(keys[case.key].verify(&case.message, &case.signature))], []);
             })
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! `pqcrypto-mlkem`, `pqcrypto-mldsa`: PQClean's AVX2 code, chosen at run time.
+//! `pqcrypto-mlkem`, `pqcrypto-mldsa`, `pqcrypto-sphincsplus`: PQClean's AVX2 code, chosen at run time.
 //!
 //! It draws its own randomness from the operating system and pays for it; signatures are hedged. Keys are their bytes,
 //! so that there is no prepared form. Decapsulation leaves out the check of H(ek) and encapsulation that of the
@@ -8,22 +8,26 @@
 //! module (<https://docs.rs/pqcrypto-mlkem/0.1.1/pqcrypto_mlkem/mlkem768/>,
 //! <https://docs.rs/pqcrypto-mldsa/0.1.2/pqcrypto_mldsa/mldsa65/>). `sign` gives the signature with the message behind
 //! it, and `open` takes that.
+//!
+//! SPHINCS+ is that of round 3: other outputs than SLH-DSA, of the same sizes and nearly the same work. Its keys and signatures are its own,
+//! and are checked by its round trip; the key is bytes in `prepared` too.
 
+use std::hint::black_box;
 use std::rc::Rc;
 
 use pqcrypto_traits::kem::{Ciphertext as _, PublicKey as _, SecretKey as _, SharedSecret as _};
 use pqcrypto_traits::sign::{DetachedSignature as _, PublicKey as _, SecretKey as _, SignedMessage as _};
 
 use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
-use crate::cases::{KemCases, SignatureCases};
+use crate::cases::{KemCases, SignatureCase, SignatureCases};
 
 /// The peer.
 pub fn peer() -> Peer {
     Peer {
         name: "pqcrypto",
-        packages: &["pqcrypto-mlkem", "pqcrypto-mldsa"],
+        packages: &["pqcrypto-mlkem", "pqcrypto-mldsa", "pqcrypto-sphincsplus"],
         level: super::vector_level(),
-        note: "PQClean; own randomness, hedged signatures, no key checks",
+        note: "PQClean; own randomness, hedged signatures, no key checks; in the rows of SLH-DSA it is SPHINCS+ of round 3",
         kem: Some(Box::new(PqClean)),
         signature: Some(Box::new(PqClean)),
     }
@@ -130,6 +134,60 @@ macro_rules! signature {
     }};
 }
 
+macro_rules! sphincs {
+    ($module:ident, $verb:expr, $form:expr, $cases:expr) => {{
+        use pqcrypto_sphincsplus::$module::{
+            DetachedSignature, PublicKey, SecretKey, detached_sign, keypair, verify_detached_signature,
+        };
+        let cases = $cases.clone();
+        let imported = |bytes: &[u8]| DetachedSignature::from_bytes(bytes).expect("the right length");
+        let tampered = move |signature: &DetachedSignature| {
+            let mut bytes = signature.as_bytes().to_vec();
+            bytes[7] ^= 1;
+            imported(&bytes)
+        };
+        let round_trip = move |public: &PublicKey, secret: &SecretKey, message: &[u8]| {
+            let signature = detached_sign(message, secret);
+            verify_detached_signature(&signature, message, public).is_ok()
+                && verify_detached_signature(&tampered(&signature), message, public).is_err()
+        };
+        match ($verb, $form) {
+            (SignatureVerb::Keygen, Form::Default | Form::Oneshot) => Work::apart(
+                |_| {
+                    black_box(&keypair());
+                },
+                move |i| {
+                    let (public, secret) = keypair();
+                    round_trip(&public, &secret, &cases.all[i].message)
+                },
+            ),
+            (SignatureVerb::Sign, Form::Default | Form::Oneshot | Form::Prepared) => {
+                let (public, secret) = keypair();
+                let again = cases.clone();
+                Work::apart(
+                    move |i| {
+                        black_box(&detached_sign(&cases.all[i].message, &secret));
+                    },
+                    move |i| round_trip(&public, &secret, &again.all[i].message),
+                )
+            }
+            (SignatureVerb::Verify, Form::Default | Form::Oneshot | Form::Prepared) => {
+                let (public, secret) = keypair();
+                let signed = |case: &SignatureCase| {
+                    let signature = detached_sign(&case.message, &secret);
+                    if case.valid { signature } else { tampered(&signature) }
+                };
+                let signatures: Vec<_> = cases.all.iter().map(signed).collect();
+                Work::exact(move |i, answer| {
+                    let verdict = verify_detached_signature(&signatures[i], &cases.all[i].message, &public);
+                    answer.set([u8::from(verdict.is_ok())], []);
+                })
+            }
+            _ => None,
+        }
+    }};
+}
+
 impl KemPeer for PqClean {
     fn work(&self, set: KemSet, verb: KemVerb, form: Form, cases: &Rc<KemCases>) -> Option<Work> {
         match set {
@@ -152,6 +210,13 @@ impl SignaturePeer for PqClean {
             SignatureSet::MlDsa44 => signature!(mldsa44, verb, form, cases),
             SignatureSet::MlDsa65 => signature!(mldsa65, verb, form, cases),
             SignatureSet::MlDsa87 => signature!(mldsa87, verb, form, cases),
+            SignatureSet::SlhDsaSha2_128s => sphincs!(sphincssha2128ssimple, verb, form, cases),
+            SignatureSet::SlhDsaSha2_128f => sphincs!(sphincssha2128fsimple, verb, form, cases),
+            SignatureSet::SlhDsaSha2_192s => sphincs!(sphincssha2192ssimple, verb, form, cases),
+            SignatureSet::SlhDsaSha2_256s => sphincs!(sphincssha2256ssimple, verb, form, cases),
+            SignatureSet::SlhDsaSha2_256f => sphincs!(sphincssha2256fsimple, verb, form, cases),
+            SignatureSet::SlhDsaShake128f => sphincs!(sphincsshake128fsimple, verb, form, cases),
+            _ => None,
         }
     }
 }

@@ -19,7 +19,9 @@ use std::rc::Rc;
 
 use gambeson::cpu::Level;
 
-use super::{Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work};
+use super::{
+    Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work, hash_based,
+};
 use crate::cases::{KemCase, KemCases, SignatureCases, SignatureKey};
 
 mod ffi;
@@ -162,6 +164,7 @@ impl SignaturePeer for WolfSsl {
             SignatureSet::MlDsa44 => 44,
             SignatureSet::MlDsa65 => 65,
             SignatureSet::MlDsa87 => 87,
+            _ => return hash_based::wolfssl().work(set, verb, form, cases),
         };
         let cases = cases.clone();
         let mut public = vec![0; cases.keys[0].public.len()];
@@ -187,7 +190,7 @@ impl SignaturePeer for WolfSsl {
                 )
             }
             (SignatureVerb::Sign, Form::Default) => {
-                let mut keys = held(level, &cases, |key, of| key.generate(&of.seed));
+                let mut keys = held(level, &cases, |key, of| key.generate(&of.xi()));
                 Work::random(move |i, answer| {
                     let case = &cases.all[i];
                     keys[case.key].sign_random(&case.message, &mut signature, &mut rng);
@@ -195,14 +198,14 @@ impl SignaturePeer for WolfSsl {
                 })
             }
             (SignatureVerb::Keygen, Form::Oneshot) => Work::exact(move |i, answer| {
-                key.generate(&cases.key(i).seed);
+                key.generate(&cases.key(i).xi());
                 key.export_public(&mut public);
                 key.export_private(&mut private);
                 answer.set(&public, &private);
                 key.reset();
             }),
             (SignatureVerb::Keygen, Form::Compact) => Work::exact(move |i, answer| {
-                key.generate(&cases.key(i).seed);
+                key.generate(&cases.key(i).xi());
                 key.export_public(&mut public);
                 answer.set(&public, []);
                 key.reset();
@@ -214,7 +217,7 @@ impl SignaturePeer for WolfSsl {
                 key.reset();
             }),
             (SignatureVerb::Sign, Form::Seed | Form::Compact) => Work::exact(move |i, answer| {
-                key.generate(&cases.key(i).seed);
+                key.generate(&cases.key(i).xi());
                 key.sign(&cases.all[i].message, &mut signature);
                 answer.set(&signature, []);
                 key.reset();

@@ -1,0 +1,25 @@
+//! The kernels alone, with every lane busy: the time of a compression, which bounds the speed of the schemes.
+
+use core::hint::black_box;
+
+use super::{Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
+
+/// Runs as many steps of chains of SHA-256 in every lane; returns the number of compressions.
+pub fn sha_256(steps: usize) -> usize {
+    // F of SLH-DSA with n = 16: a head of 22 bytes and a value of 16 behind a block.
+    let form = Form { prefix: INITIAL_256, len: 64 + 22 + 16, words: 4, bits: 16 };
+    let mut chain = black_box(Chain { head: Rows32::ZERO, value: Rows32::ZERO });
+    (active().chain)(&form, &mut chain, steps, LANES_32);
+    black_box(&chain);
+    steps * LANES_32
+}
+
+/// Hashes as many blocks with SHA-512 in every lane; returns the number of compressions.
+pub fn sha_512(blocks: usize) -> usize {
+    let (mut state, block) = (Rows64(INITIAL_512.map(|word| [word; LANES_64])), black_box(Rows64::ZERO));
+    for _ in 0..blocks {
+        (active().compress_64)(&mut state, &block, LANES_64);
+    }
+    black_box(&state);
+    blocks * LANES_64
+}
