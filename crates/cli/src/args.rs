@@ -186,13 +186,13 @@ pub enum Algorithm {
     /// Hash-based signatures with SHAKE, category 5: fast to sign
     #[value(name = "slh-dsa-shake-256f")]
     SlhDsaShake256f,
-    /// Hash-based signatures with a state, which are verified alone
+    /// Hash-based signatures with a state; the program only verifies them
     #[value(name = "hss", alias = "lms", hide = true)]
     Hss,
-    /// Hash-based signatures with a state
+    /// Hash-based signatures with a state; the program only verifies them
     #[value(name = "xmss", hide = true)]
     Xmss,
-    /// Hash-based signatures with a state
+    /// Hash-based signatures with a state; the program only verifies them
     #[value(name = "xmssmt", hide = true)]
     XmssMt,
     /// ML-KEM-768 and X25519 together: an age identity, for seal and open
@@ -444,7 +444,7 @@ pub struct Sign {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("signer").args(["key", "cert"]).required(true)))]
 pub struct Verify {
-    /// The public key of the signer: ML-DSA, SLH-DSA or HSS (LMS)
+    /// The public key of the signer: ML-DSA, SLH-DSA, HSS (LMS), XMSS or XMSSMT
     #[arg(short, long, value_name = "KEY")]
     pub key: Option<PathBuf>,
     /// The certificate of the signer, in place of the key; certificates between it and the root may follow in the file

@@ -197,20 +197,13 @@ pub(crate) fn form_of(key: &pki::PrivateKey, asked: Option<KeyForm>) -> pki::For
 /// # Errors
 /// Keys of the algorithm have a state.
 pub(crate) fn pki_algorithm(algorithm: Algorithm) -> Result<Option<pki::Algorithm>, Error> {
-    let with_state = match algorithm {
-        Algorithm::Hss => Some(("HSS", "; `gambeson verify` verifies their signatures")),
-        Algorithm::Xmss => Some(("XMSS", "")),
-        Algorithm::XmssMt => Some(("XMSS^MT", "")),
-        _ => None,
-    };
-    if let Some((name, rest)) = with_state {
-        return Err(Error::usage(format!(
-            "--alg: signing with {name} keys needs the key store, which does not exist yet{rest}"
-        )));
-    }
     let value = algorithm.to_possible_value().expect("no algorithm is skipped");
-    let found = value.get_name_and_aliases().find_map(|name| name.parse().ok());
-    Ok(found)
+    match value.get_name_and_aliases().find_map(|name| name.parse::<pki::Algorithm>().ok()) {
+        Some(stateful) if stateful.is_stateful() => Err(Error::usage(format!(
+            "--alg: signing with {stateful} keys needs the key store, which does not exist yet; `gambeson verify` verifies their signatures"
+        ))),
+        found => Ok(found),
+    }
 }
 
 /// The text that others seal to, for X-Wing.

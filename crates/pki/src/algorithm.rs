@@ -30,7 +30,7 @@ pub(crate) enum Family {
 
 macro_rules! algorithms {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $oid:expr, $family:ident;)*) => {
-        /// Algorithm of a key: ML-KEM, ML-DSA, SLH-DSA, HSS, a composite of ML-KEM or ML-DSA with a curve, or a curve alone.
+        /// Algorithm of a key: ML-KEM, ML-DSA, SLH-DSA, HSS, XMSS, XMSS^MT, a composite of ML-KEM or ML-DSA with a curve, or a curve alone.
         ///
         /// ```
         /// use gambeson_pki::Algorithm;
@@ -115,6 +115,10 @@ algorithms! {
     SlhDsaShake256f = "SLH-DSA-SHAKE-256f", "2.16.840.1.101.3.4.3.31", SlhDsa;
     /// HSS, whose trees are of LMS (RFC 8554); its keys verify and do not sign
     Hss = "HSS", "1.2.840.113549.1.9.16.3.17", Stateful;
+    /// XMSS (RFC 8391); its keys verify and do not sign
+    Xmss = "XMSS", "1.3.6.1.5.5.7.6.34", Stateful;
+    /// XMSS^MT (RFC 8391); its keys verify and do not sign
+    XmssMt = "XMSSMT", "1.3.6.1.5.5.7.6.35", Stateful;
     /// ML-DSA-87 and Ed448: the strongest signature here
     MlDsa87Ed448 = "MLDSA87-Ed448-SHAKE256", "1.3.6.1.5.5.7.6.51", Composite;
     /// ML-DSA-87 and ECDSA on P-384
@@ -156,7 +160,7 @@ impl Algorithm {
         !matches!(self.family(), Family::MlKem | Family::CompositeKem)
     }
 
-    /// Returns true for HSS, whose private keys have a state. Its public keys verify; there are no private keys of it here.
+    /// Returns true for HSS, XMSS and XMSS^MT, whose private keys have a state. Their public keys verify; this crate has no private keys of them.
     #[must_use]
     pub const fn is_stateful(self) -> bool {
         matches!(self.family(), Family::Stateful)
@@ -238,8 +242,8 @@ impl Algorithm {
     }
 }
 
-/// The name of an algorithm that files may have and that is recognised here by its object identifier alone: keys and
-/// signatures of HashSLH-DSA (RFC 9909, §3), XMSS and XMSS^MT (RFC 9802, §4), RSA, and of other curves. Nothing is computed with them.
+/// The name of an algorithm that files may have and that this crate recognises by its object identifier alone: keys and
+/// signatures of HashSLH-DSA (RFC 9909, §3), RSA, and of other curves. The crate computes nothing with them.
 ///
 /// ```
 /// assert_eq!(gambeson_pki::name_of_unsupported("1.2.840.113549.1.1.11"), Some("RSA with SHA-256"));
@@ -254,8 +258,8 @@ pub fn name_of_unsupported(oid: &str) -> Option<&'static str> {
     HASHED.iter().find(|(number, _)| *number == last).map(|(_, name)| *name)
 }
 
-/// RSA (RFC 8017), curves and groups that nothing here computes with, XMSS and XMSS^MT.
-const NAMED: [(&str, &str); 14] = [
+/// RSA (RFC 8017), curves and groups that nothing here computes with.
+const NAMED: [(&str, &str); 12] = [
     ("1.2.840.113549.1.1.1", "RSA"),
     ("1.2.840.113549.1.1.5", "RSA with SHA-1"),
     ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
@@ -268,8 +272,6 @@ const NAMED: [(&str, &str); 14] = [
     ("1.3.101.111", "X448"),
     ("1.3.132.0.10", "ECDSA on secp256k1"),
     ("1.3.132.0.35", "ECDSA on P-521"),
-    ("1.3.6.1.5.5.7.6.34", "XMSS"),
-    ("1.3.6.1.5.5.7.6.35", "XMSS^MT"),
 ];
 
 /// HashSLH-DSA, below NIST's `sigAlgs`, 2.16.840.1.101.3.4.3.

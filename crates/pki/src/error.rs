@@ -5,6 +5,7 @@ use std::fmt;
 use gambeson::lms;
 use gambeson::mldsa::SigningKeyError;
 use gambeson::mlkem::{DecapsulationKeyError, EncapsulationKeyError};
+use gambeson::xmss;
 use gambeson_hybrid::{composite, kem};
 
 use crate::algorithm::{Algorithm, name_of_unsupported};
@@ -103,6 +104,8 @@ pub enum Error {
     },
     /// The public key of HSS is not valid (RFC 8554, §6.1).
     HssKey(lms::VerifyingKeyError),
+    /// The public key of XMSS or XMSS^MT is not valid (RFC 8391, Appendix B.3 and Appendix C.3).
+    XmssKey(xmss::VerifyingKeyError),
     /// Keys of the algorithm have a state, and signing with them needs the key store, which does not exist yet.
     Stateful {
         /// The algorithm, of those for which [`Algorithm::is_stateful`] holds.
@@ -227,6 +230,7 @@ impl fmt::Display for Error {
                 write!(f, "a private key of {actual} bytes, where {expected} are needed")
             }
             Self::HssKey(error) => error.fmt(f),
+            Self::XmssKey(error) => error.fmt(f),
             Self::Stateful { algorithm } => write!(
                 f,
                 "signing with {algorithm} keys needs the key store, which does not exist yet; their signatures can be verified"
@@ -299,6 +303,7 @@ impl std::error::Error for Error {
             Self::SigningKey(error) => Some(error),
             Self::EncapsulationKey(error) => Some(error),
             Self::HssKey(error) => Some(error),
+            Self::XmssKey(error) => Some(error),
             Self::Composite(error) => Some(error),
             Self::CompositeKem(error) => Some(error),
             Self::Random(error) => Some(error),

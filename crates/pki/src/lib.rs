@@ -8,7 +8,7 @@
 //! | `private` | [`PrivateKey`], [`Form`]: PKCS#8 (RFC 5958) |
 //! | `forms` | what stands inside PKCS#8 for ML-KEM and ML-DSA |
 //! | `public` | [`PublicKey`]: SubjectPublicKeyInfo (RFC 5280) |
-//! | `stateful` | [`StatefulVerifyingKey`]: HSS (RFC 9802) |
+//! | `stateful` | [`StatefulVerifyingKey`]: HSS, XMSS and XMSS^MT (RFC 9802) |
 //! | `curve` | [`CurveSigningKey`], [`CurveVerifyingKey`]: Ed25519, Ed448, ECDSA alone |
 //! | `encryption` | [`Encryption`]: PBES2 (RFC 8018), with PBKDF2 or scrypt and AES-256-CBC |
 //! | `pkcs12` | [`PrivateKey::to_pkcs12`], with the feature `pkcs12`: a key and its chain in one file (RFC 7292) |

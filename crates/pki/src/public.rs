@@ -47,7 +47,7 @@ pub enum PublicKey {
     MlDsa87(Box<VerifyingKey<MlDsa87>>),
     /// SLH-DSA, of the key's parameter set
     SlhDsa(Box<slhdsa::VerifyingKey>),
-    /// HSS
+    /// HSS, XMSS or XMSS^MT
     Stateful(Box<StatefulVerifyingKey>),
     /// A composite of ML-DSA and a curve
     Composite(Box<composite::VerifyingKey>),
@@ -97,7 +97,7 @@ impl PublicKey {
     /// The key of these bytes in the standard's encoding.
     ///
     /// # Errors
-    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`], [`Error::HssKey`], [`Error::Composite`], [`Error::CompositeKem`],
+    /// [`Error::EncapsulationKey`], [`Error::VerifyingKeyLength`], [`Error::HssKey`], [`Error::XmssKey`], [`Error::Composite`], [`Error::CompositeKem`],
     /// [`Error::CurveKey`].
     pub fn from_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, Error> {
         if let Some(composite) = algorithm.composite() {
@@ -126,7 +126,7 @@ impl PublicKey {
         })
     }
 
-    /// Verifies what [`PrivateKey::sign`](crate::PrivateKey::sign) makes, or a signature of HSS.
+    /// Verifies what [`PrivateKey::sign`](crate::PrivateKey::sign) makes, or a signature of HSS, XMSS or XMSS^MT.
     ///
     /// # Errors
     /// [`Error::NotASigningKey`], [`Error::Signature`].

@@ -153,14 +153,20 @@ fn certificates_of_hash_slh_dsa_are_shown_by_name_and_refused() {
 }
 
 #[test]
-fn the_certificate_of_hss_in_rfc_9802_is_shown_and_verified() {
+fn the_certificates_of_rfc_9802_are_shown_and_verified() {
     let folder = with_chain();
-    folder.write("hss.pem", include_str!("../../../pki/tests/data/HSS.pem"));
-    let shown = folder.run("cert show hss.pem --json").exits(0).json();
-    assert_eq!((&shown["alg"], &shown["signatureAlg"]), (&"HSS".into(), &"HSS".into()));
-    let verify = "cert verify hss.pem --roots hss.pem --at 2026-11-25T13:30:00Z";
-    folder.run(verify).exits(0);
-    folder.run(&verify.replace("--roots hss.pem", "--roots pki/root.pem")).exits(1);
+    for (name, file, at) in [
+        ("HSS", include_str!("../../../pki/tests/data/HSS.pem"), "2026-11-25T13:30:00Z"),
+        ("XMSS", include_str!("../../../pki/tests/data/XMSS.pem"), "2024-07-09T00:00:00Z"),
+        ("XMSSMT", include_str!("../../../pki/tests/data/XMSSMT.pem"), "2024-07-09T00:00:00Z"),
+    ] {
+        folder.write("c.pem", file);
+        let shown = folder.run("cert show c.pem --json").exits(0).json();
+        assert_eq!((&shown["alg"], &shown["signatureAlg"]), (&name.into(), &name.into()));
+        let verify = format!("cert verify c.pem --roots c.pem --at {at}");
+        folder.run(&verify).exits(0);
+        folder.run(&verify.replace("--roots c.pem", "--roots pki/root.pem")).exits(1);
+    }
 }
 
 #[test]

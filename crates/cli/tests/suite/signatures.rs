@@ -1,6 +1,8 @@
 //! Signatures over files and streams.
 
 use crate::program::{Folder, noise};
+use gambeson::stateful::{Signer, StatefulKey, TreeOptions, hazmat::MemoryStore};
+use gambeson_pki::{Algorithm, PublicKey};
 
 /// Longer than any buffer on the way.
 const LONG: usize = 5 << 20;
@@ -107,13 +109,22 @@ fn slh_dsa_signs_files_and_streams_as_the_library_does() {
 /// A public key of HSS in the file `hss.pub`, with one tree of 2^5 leaves, and signatures by it in files that end with `.sig`.
 fn with_hss(signed: &[(&str, &[u8])]) -> Folder {
     use gambeson::lms::{HssSigningKey, LmotsType, LmsType};
-    use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
     let levels = [(LmsType::SHA256_M24_H5, LmotsType::SHA256_N24_W4)];
     let key = HssSigningKey::generate(&levels, TreeOptions::new()).unwrap();
-    let folder = Folder::new();
     let public = key.verifying_key().to_bytes();
-    let public = gambeson_pki::PublicKey::from_bytes(gambeson_pki::Algorithm::Hss, &public).unwrap();
-    folder.write("hss.pub", public.to_spki_pem());
+    with_stateful(Algorithm::Hss, &public, "hss.pub", key, signed)
+}
+
+/// The public key in `file`, and signatures by it in files that end with `.sig`.
+fn with_stateful(
+    algorithm: Algorithm,
+    public: &[u8],
+    file: &str,
+    key: impl StatefulKey,
+    signed: &[(&str, &[u8])],
+) -> Folder {
+    let folder = Folder::new();
+    folder.write(file, PublicKey::from_bytes(algorithm, public).unwrap().to_spki_pem());
     let mut signer = Signer::new(key, MemoryStore::new(0));
     for (name, content) in signed {
         let index = signer.reserve_one().unwrap();
@@ -122,6 +133,28 @@ fn with_hss(signed: &[(&str, &[u8])]) -> Folder {
         folder.write(&format!("{name}.sig"), signature);
     }
     folder
+}
+
+#[test]
+fn signatures_of_xmss_are_verified() {
+    use gambeson::xmss::{ParameterSet, SigningKey};
+    for (algorithm, set, public_bytes) in [
+        (Algorithm::Xmss, ParameterSet::SHA2_10_192, 52),
+        (Algorithm::XmssMt, ParameterSet::MT_SHAKE256_20_4_256, 68),
+    ] {
+        let key = SigningKey::generate(set, TreeOptions::new()).unwrap();
+        let public = key.verifying_key().to_bytes();
+        let folder =
+            with_stateful(algorithm, &public, "k.pub", key, &[("file", b"firmware"), ("empty", b"")]);
+        let rows = folder.run("verify -k k.pub file empty --json").exits(0).rows();
+        assert!(rows.iter().all(|row| row["alg"] == algorithm.name() && row["verified"] == true), "{rows:?}");
+        let shown = folder.run("key show k.pub --json").exits(0).json();
+        assert_eq!((&shown["alg"], &shown["publicBytes"]), (&algorithm.name().into(), &public_bytes.into()));
+        folder.tamper("file.sig");
+        folder.run("verify -k k.pub file").exits(1);
+        folder.write("empty.sig", &folder.read("empty.sig")[1..]);
+        folder.run("verify -k k.pub empty").exits(1);
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Keys and certificates of SLH-DSA (RFC 9909) and HSS (RFC 9802).
+//! Keys and certificates of SLH-DSA (RFC 9909), and of HSS, XMSS and XMSS^MT (RFC 9802).
 
 use std::time::Duration;
 
 use der::asn1::{BitStringRef, Null, ObjectIdentifier, OctetStringRef};
 use der::{Decode, Encode};
-use gambeson::lms;
+use gambeson::{lms, xmss};
 use gambeson_pki::{
     Algorithm, Certificate, Error, Failure, Form, KeyUsage, PrivateKey, PublicKey, Template, Verifier,
 };
@@ -27,8 +27,16 @@ fn slh_dsa() -> impl Iterator<Item = Algorithm> {
     Algorithm::ALL.iter().copied().filter(|algorithm| algorithm.name().starts_with("SLH-DSA-"))
 }
 
-fn hss() -> Certificate {
-    Certificate::read(include_bytes!("../data/HSS.pem")).unwrap()
+const STATEFUL: [Algorithm; 3] = [Algorithm::Hss, Algorithm::Xmss, Algorithm::XmssMt];
+
+/// The example certificate of RFC 9802.
+fn example(algorithm: Algorithm) -> Certificate {
+    let file: &[u8] = match algorithm {
+        Algorithm::Hss => include_bytes!("../data/HSS.pem"),
+        Algorithm::Xmss => include_bytes!("../data/XMSS.pem"),
+        _ => include_bytes!("../data/XMSSMT.pem"),
+    };
+    Certificate::read(file).unwrap()
 }
 
 #[test]
@@ -91,10 +99,9 @@ fn private_keys_of_slh_dsa_are_bare_bytes() {
 #[test]
 fn public_keys_have_their_length_and_no_parameters() {
     let mut ran = 0;
-    let hss = hss().public_key().unwrap();
-    for algorithm in slh_dsa().chain([Algorithm::Hss]) {
+    for algorithm in slh_dsa().chain(STATEFUL) {
         let bytes = match algorithm {
-            Algorithm::Hss => hss.as_bytes().to_vec(),
+            stateful if stateful.is_stateful() => example(stateful).public_key().unwrap().as_bytes().to_vec(),
             _ => vec![
                 7;
                 if algorithm.name().contains("128") {
@@ -111,7 +118,9 @@ fn public_keys_have_their_length_and_no_parameters() {
         assert!(format!("{key:?}").contains(algorithm.name()));
         for other in [&bytes[1..], &[&bytes[..], &[0]].concat()] {
             let error = PublicKey::from_bytes(algorithm, other).unwrap_err();
-            assert!(matches!(error, Error::VerifyingKeyLength { .. } | Error::HssKey(_)), "{error}");
+            let is_named =
+                matches!(error, Error::VerifyingKeyLength { .. } | Error::HssKey(_) | Error::XmssKey(_));
+            assert!(is_named, "{error}");
         }
         let info = |parameters| SubjectPublicKeyInfoRef {
             algorithm: AlgorithmIdentifierRef {
@@ -125,7 +134,7 @@ fn public_keys_have_their_length_and_no_parameters() {
         assert_eq!(PublicKey::from_spki_der(&null), Err(Error::Parameters));
         ran += 1;
     }
-    assert_eq!(ran, 13);
+    assert_eq!(ran, 15);
 }
 
 #[test]
@@ -143,50 +152,64 @@ fn a_chain_of_bouncy_castle_signed_with_slh_dsa_holds() {
 }
 
 #[test]
-fn the_certificate_of_rfc_9802_holds_and_a_changed_one_does_not() {
-    let certificate = hss();
-    assert_eq!(certificate.signature_algorithm(), "1.2.840.113549.1.9.16.3.17");
-    let key = certificate.public_key().unwrap();
-    assert_eq!((key.algorithm(), key.as_bytes().len()), (Algorithm::Hss, 60));
-    assert_eq!(PublicKey::read(key.to_spki_pem().as_bytes()).as_ref(), Ok(&key));
-    certificate.verify_signature(&key).unwrap();
-    for from_end in [1, 700, 1200] {
-        let mut forged = certificate.as_der().to_vec();
-        let at = forged.len() - from_end;
-        forged[at] ^= 1;
-        assert_eq!(Certificate::from_der(&forged).unwrap().verify_signature(&key), Err(Error::Signature));
+fn the_certificates_of_rfc_9802_hold_and_changed_ones_do_not() {
+    for (algorithm, oid, len) in [
+        (Algorithm::Hss, "1.2.840.113549.1.9.16.3.17", 60),
+        (Algorithm::Xmss, "1.3.6.1.5.5.7.6.34", 68),
+        (Algorithm::XmssMt, "1.3.6.1.5.5.7.6.35", 68),
+    ] {
+        let certificate = example(algorithm);
+        assert_eq!(certificate.signature_algorithm(), oid);
+        let key = certificate.public_key().unwrap();
+        assert_eq!((key.algorithm(), key.as_bytes().len()), (algorithm, len));
+        assert_eq!(PublicKey::read(key.to_spki_pem().as_bytes()).as_ref(), Ok(&key));
+        certificate.verify_signature(&key).unwrap();
+        for from_end in [1, 700, 1200] {
+            let mut forged = certificate.as_der().to_vec();
+            let at = forged.len() - from_end;
+            forged[at] ^= 1;
+            assert_eq!(Certificate::from_der(&forged).unwrap().verify_signature(&key), Err(Error::Signature));
+        }
+        let other = PublicKey::read(EXAMPLE_PUBLIC.as_bytes()).unwrap();
+        let oid = certificate.signature_algorithm();
+        assert_eq!(certificate.verify_signature(&other), Err(Error::SignatureAlgorithm { oid }));
+        let now = certificate.not_before() + Duration::from_secs(1);
+        let roots = [certificate.clone()];
+        assert!(Verifier::new(&roots).at(now).verify(&certificate, &[]).is_ok());
     }
-    let other = PublicKey::read(EXAMPLE_PUBLIC.as_bytes()).unwrap();
-    let oid = certificate.signature_algorithm();
-    assert_eq!(certificate.verify_signature(&other), Err(Error::SignatureAlgorithm { oid }));
-    let now = certificate.not_before() + Duration::from_secs(1);
-    let roots = [certificate.clone()];
-    assert!(Verifier::new(&roots).at(now).verify(&certificate, &[]).is_ok());
 }
 
 #[test]
-fn a_certificate_names_a_key_of_hss_for_firmware() {
+fn a_certificate_names_a_stateful_key_for_firmware() {
     let root_key = PrivateKey::generate(Algorithm::SlhDsaSha2_128f).unwrap();
     let root = Template::authority("CN=Root".parse().unwrap()).self_signed(&root_key).unwrap();
-    let key = hss().public_key().unwrap();
-    let leaf = Template::new("CN=Firmware".parse().unwrap()).issue(&key, &root, &root_key).unwrap();
-    assert_eq!(leaf.public_key().unwrap(), key);
-    assert_eq!(leaf.key_usage(), Some(&[KeyUsage::DigitalSignature][..]));
-    assert!(Verifier::new(std::slice::from_ref(&root)).verify(&leaf, &[]).is_ok());
-    let agrees = Template::new("CN=Firmware".parse().unwrap()).key_usage(&[KeyUsage::KeyAgreement]);
-    assert_eq!(agrees.issue(&key, &root, &root_key).err(), Some(Error::KeyUsage));
+    for algorithm in STATEFUL {
+        let key = example(algorithm).public_key().unwrap();
+        let leaf = Template::new("CN=Firmware".parse().unwrap()).issue(&key, &root, &root_key).unwrap();
+        assert_eq!(leaf.public_key().unwrap(), key);
+        assert_eq!(leaf.key_usage(), Some(&[KeyUsage::DigitalSignature][..]));
+        assert!(Verifier::new(std::slice::from_ref(&root)).verify(&leaf, &[]).is_ok());
+        let agrees = Template::new("CN=Firmware".parse().unwrap()).key_usage(&[KeyUsage::KeyAgreement]);
+        assert_eq!(agrees.issue(&key, &root, &root_key).err(), Some(Error::KeyUsage));
+    }
 }
 
 #[test]
 fn keys_with_a_state_are_neither_made_nor_read_nor_used_to_sign() {
-    let error = Error::Stateful { algorithm: Algorithm::Hss };
-    assert_eq!(PrivateKey::generate(Algorithm::Hss).err(), Some(error.clone()));
-    let oid = ObjectIdentifier::new_unwrap(Algorithm::Hss.oid());
-    let identifier = AlgorithmIdentifierRef { oid, parameters: None };
-    let der = PrivateKeyInfoRef::new(identifier, OctetStringRef::new(&[1; 48]).unwrap()).to_der().unwrap();
-    assert_eq!(PrivateKey::from_pkcs8_der(&der).err(), Some(error.clone()));
-    assert!(error.to_string().contains("HSS") && error.to_string().contains("key store"), "{error}");
-    assert!(Algorithm::Hss.signs() && Algorithm::Hss.is_stateful() && !Algorithm::Hss.has_forms());
+    for algorithm in STATEFUL {
+        let error = Error::Stateful { algorithm };
+        assert_eq!(PrivateKey::generate(algorithm).err(), Some(error.clone()));
+        let oid = ObjectIdentifier::new_unwrap(algorithm.oid());
+        let identifier = AlgorithmIdentifierRef { oid, parameters: None };
+        let der =
+            PrivateKeyInfoRef::new(identifier, OctetStringRef::new(&[1; 48]).unwrap()).to_der().unwrap();
+        assert_eq!(PrivateKey::from_pkcs8_der(&der).err(), Some(error.clone()));
+        let told = error.to_string();
+        assert!(told.contains(algorithm.name()) && told.contains("key store"), "{error}");
+        assert!(algorithm.signs() && algorithm.is_stateful() && !algorithm.has_forms());
+    }
+    let oid = PublicKey::from_bytes(Algorithm::Xmss, &[0xff; 68]).unwrap_err();
+    assert_eq!(oid, Error::XmssKey(xmss::VerifyingKeyError::Oid(u32::MAX)));
     let levels = PublicKey::from_bytes(Algorithm::Hss, &[0; 60]).unwrap_err();
     assert_eq!(levels, Error::HssKey(lms::VerifyingKeyError::Levels(0)));
 }
