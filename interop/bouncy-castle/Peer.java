@@ -65,8 +65,11 @@ import org.bouncycastle.pkcs.PKCS10CertificationRequest;
 import org.bouncycastle.pkcs.jcajce.JcaPKCS10CertificationRequestBuilder;
 import org.bouncycastle.pqc.crypto.lms.LMOtsParameters;
 import org.bouncycastle.pqc.crypto.lms.LMSigParameters;
+import org.bouncycastle.pqc.jcajce.provider.BouncyCastlePQCProvider;
 import org.bouncycastle.pqc.jcajce.spec.LMSHSSKeyGenParameterSpec;
 import org.bouncycastle.pqc.jcajce.spec.LMSKeyGenParameterSpec;
+import org.bouncycastle.pqc.jcajce.spec.XMSSMTParameterSpec;
+import org.bouncycastle.pqc.jcajce.spec.XMSSParameterSpec;
 import org.bouncycastle.util.encoders.Hex;
 
 /**
@@ -75,10 +78,13 @@ import org.bouncycastle.util.encoders.Hex;
  */
 public final class Peer {
     private static final Provider BC = new BouncyCastleProvider();
+    /** Has XMSS and XMSS^MT, which the other one reads in certificates and does not compute. */
+    private static final Provider PQC = new BouncyCastlePQCProvider();
     private static final SecureRandom RANDOM = new SecureRandom();
 
     public static void main(String[] arguments) throws Exception {
         Security.addProvider(BC);
+        Security.addProvider(PQC);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         for (String line; (line = in.readLine()) != null; ) {
@@ -113,7 +119,7 @@ public final class Peer {
                 put(answer, "signature", sign(request.get("scheme"), key, bytes(request, "message")));
             }
             case "verify" -> {
-                Signature verifier = Signature.getInstance(request.get("scheme"), BC);
+                Signature verifier = Signature.getInstance(request.get("scheme"), provider(request.get("scheme")));
                 verifier.initVerify(publicKey(bytes(request, "public")));
                 verifier.update(bytes(request, "message"));
                 boolean valid;
@@ -174,12 +180,14 @@ public final class Peer {
         X509Certificate leaf = certificate(bytes(request, "leaf"));
         CertificateFactory factory = CertificateFactory.getInstance("X.509", BC);
         X509CRL list = (X509CRL) factory.generateCRL(new ByteArrayInputStream(bytes(request, "crl")));
-        list.verify(middle.getPublicKey(), BC);
+        list.verify(middle.getPublicKey(), provider(middle.getPublicKey().getAlgorithm()));
         answer.add("revoked=" + list.isRevoked(leaf));
         answer.add("other=" + list.isRevoked(middle));
         PKCS10CertificationRequest asked = new PKCS10CertificationRequest(bytes(request, "request"));
         boolean signed = asked.isSignatureValid(
-                new JcaContentVerifierProviderBuilder().setProvider(BC).build(asked.getSubjectPublicKeyInfo()));
+                new JcaContentVerifierProviderBuilder()
+                        .setProvider(provider(leaf.getPublicKey().getAlgorithm()))
+                        .build(publicKey(asked.getSubjectPublicKeyInfo().getEncoded())));
         answer.add("request=" + signed);
     }
 
@@ -283,11 +291,23 @@ public final class Peer {
             generator.initialize(new LMSHSSKeyGenParameterSpec(levels), RANDOM);
             return generator.generateKeyPair();
         }
-        return KeyPairGenerator.getInstance(algorithm, BC).generateKeyPair();
+        KeyPairGenerator generator = KeyPairGenerator.getInstance(algorithm, provider(algorithm));
+        switch (algorithm) {
+            case "XMSS" -> generator.initialize(new XMSSParameterSpec(10, XMSSParameterSpec.SHA256), RANDOM);
+            case "XMSSMT" -> generator.initialize(new XMSSMTParameterSpec(20, 4, XMSSMTParameterSpec.SHA256), RANDOM);
+            default -> {}
+        }
+        return generator.generateKeyPair();
+    }
+
+    /** The provider that computes an algorithm, which a name or an object identifier of RFC 9802 names. */
+    private static Provider provider(String algorithm) {
+        boolean stateful = algorithm.startsWith("XMSS") || algorithm.matches("1\\.3\\.6\\.1\\.5\\.5\\.7\\.6\\.3[45]");
+        return stateful ? PQC : BC;
     }
 
     private static ContentSigner signer(PrivateKey key) throws Exception {
-        return new JcaContentSignerBuilder(scheme(key)).setProvider(BC).build(key);
+        return new JcaContentSignerBuilder(scheme(key)).setProvider(provider(scheme(key))).build(key);
     }
 
     private static String scheme(PrivateKey key) {
@@ -299,7 +319,7 @@ public final class Peer {
     }
 
     private static byte[] sign(String scheme, PrivateKey key, byte[] message) throws Exception {
-        Signature signer = Signature.getInstance(scheme, BC);
+        Signature signer = Signature.getInstance(scheme, provider(scheme));
         signer.initSign(key, RANDOM);
         signer.update(message);
         return signer.sign();
@@ -308,12 +328,12 @@ public final class Peer {
     private static PublicKey publicKey(byte[] der) throws Exception {
         String algorithm = org.bouncycastle.asn1.x509.SubjectPublicKeyInfo.getInstance(der)
                 .getAlgorithm().getAlgorithm().getId();
-        return KeyFactory.getInstance(algorithm, BC).generatePublic(new X509EncodedKeySpec(der));
+        return KeyFactory.getInstance(algorithm, provider(algorithm)).generatePublic(new X509EncodedKeySpec(der));
     }
 
     private static PrivateKey privateKey(byte[] der) throws Exception {
         String algorithm = PrivateKeyInfo.getInstance(der).getPrivateKeyAlgorithm().getAlgorithm().getId();
-        return KeyFactory.getInstance(algorithm, BC).generatePrivate(new PKCS8EncodedKeySpec(der));
+        return KeyFactory.getInstance(algorithm, provider(algorithm)).generatePrivate(new PKCS8EncodedKeySpec(der));
     }
 
     private static X509Certificate certificate(byte[] der) throws Exception {

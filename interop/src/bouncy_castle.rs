@@ -51,11 +51,10 @@ pub fn trials(scratch: &Path) -> Vec<Trial> {
     // 34 kinds of keys, 26 of which sign, 6 of these slowly there, 7 composites.
     assert_eq!(trials.len(), 34 + 26 + 2 * 20 + 7);
     trials.extend(hash_based::trials(&peer, scratch));
-    for levels in 1..=3 {
+    for keys in stateful::Keys::ALL {
         let peer = Arc::clone(&peer);
-        let name =
-            format!("bouncy_castle::HSS::signatures_and_certificates_of_{levels}_levels_hold_both_ways");
-        trials.push(Trial::test(name, move || stateful::hss(&peer, levels)));
+        let name = format!("bouncy_castle::{}::signatures_and_certificates_hold_both_ways", keys.name());
+        trials.push(Trial::test(name, move || stateful::both_ways(&peer, keys)));
     }
     let name = "bouncy_castle::we_name_its_keys_of_hash_slh_dsa_and_refuse_them";
     trials.push(Trial::test(name, move || names_hash_slh_dsa(&peer)));
@@ -212,7 +211,7 @@ impl Answer {
 }
 
 /// What Java calls the signature, or the encapsulation, of such keys.
-fn scheme(algorithm: Algorithm) -> &'static str {
+pub(crate) fn scheme(algorithm: Algorithm) -> &'static str {
     match algorithm {
         Algorithm::EcdsaP256 => "SHA256withECDSA",
         Algorithm::EcdsaP384 => "SHA384withECDSA",

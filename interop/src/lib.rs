@@ -22,7 +22,7 @@
 //! | [`legacy`] | kinds of age identity that only the test vectors need |
 //! | [`node`] | OpenSSL 3.5 inside Node: keys, signatures and certificates of SLH-DSA |
 //! | [`sockets`] | Go, Node, OpenSSL, Python, Bouncy Castle, tlslite-ng and Chromium over TLS; OpenSSL 4 and wolfSSL |
-//! | [`stateful`] | Bouncy Castle: signatures and certificates of HSS |
+//! | [`stateful`] | Bouncy Castle: signatures and certificates of HSS, XMSS and XMSS^MT |
 //! | [`tls`] | rustls over AWS-LC |
 //! | [`tools`] | finding, building and running the peers |
 
