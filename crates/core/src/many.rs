@@ -9,7 +9,7 @@ pub(crate) use messages::Messages;
 use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, behind};
 use crate::sha3::LANES;
 
-/// A function, with what all messages begin with.
+/// A function and the bytes that all messages begin with.
 #[derive(Clone, Copy)]
 pub(crate) enum Function<'a> {
     /// SHA-256, its state, and the bytes that led to it: whole blocks.
@@ -59,7 +59,7 @@ impl Function<'_> {
         }
     }
 
-    /// The hashes of `count` messages, whose heads are asked for in their order: n bytes each, one after the other, to the start
+    /// The hashes of `count` messages; calls `head` once for each, in their order. They have n bytes each, one after the other, to the start
     /// of `buffer`.
     pub(crate) fn many<const HEAD: usize>(
         self,
@@ -80,7 +80,7 @@ impl Function<'_> {
     }
 
     /// Chains of hashes: each value of n bytes becomes the hash of its head and itself, as many times as its head says; the head's last byte
-    /// counts the steps. Heads are asked for in the order of the values.
+    /// counts the steps. Calls `head` in the order of the values.
     ///
     /// Variable time in the numbers of steps, which signatures show.
     pub(crate) fn chains<const HEAD: usize>(

@@ -9,7 +9,7 @@ pub(crate) type Take<'t> = dyn FnMut(&[u8]) + 't;
 /// Calls the function that it is given with each piece of a message.
 pub(crate) type Pieces<'p> = dyn FnMut(&mut Take<'_>) + 'p;
 
-/// The first bytes of SHA-256 of a message, from a state on that `before` bytes led to.
+/// The first bytes of SHA-256 of a message, from the state behind `before` bytes on.
 #[inline(never)]
 pub(crate) fn sha_256(state: &[u32; 8], before: usize, pieces: &mut Pieces<'_>, out: &mut [u8]) {
     let mut hash = Single::<_, 64>::new(*state, before);
@@ -17,7 +17,7 @@ pub(crate) fn sha_256(state: &[u32; 8], before: usize, pieces: &mut Pieces<'_>, 
     hash.finish(out);
 }
 
-/// The first bytes of SHA-512 of a message, from a state on that `before` bytes led to.
+/// The first bytes of SHA-512 of a message, from the state behind `before` bytes on.
 #[inline(never)]
 pub(crate) fn sha_512(state: &[u64; 8], before: usize, pieces: &mut Pieces<'_>, out: &mut [u8]) {
     let mut hash = Single::<_, 128>::new(*state, before);
@@ -42,7 +42,7 @@ pub(crate) fn shake_256(prefix: &[u8], pieces: &mut Pieces<'_>, out: &mut [u8]) 
 /// the steps; head and value have at most 55 bytes, so that one block holds them.
 ///
 /// Variable time in the number of steps, which signatures show.
-#[inline(always)] // into a function that is behind a pointer: no frame of its own
+#[inline(always)] // into a function behind a pointer: without another frame
 pub(crate) fn chain_of_sha_256(state: &[u32; 8], before: usize, head: &[u8], steps: u32, value: &mut [u8]) {
     let mut block = [0; 64];
     let len = head.len() + value.len();
@@ -58,7 +58,9 @@ pub(crate) fn chain_of_sha_256(state: &[u32; 8], before: usize, head: &[u8], ste
     }
 }
 
-/// The same of SHAKE256 of `prefix`, head and value.
+/// Replaces a value by SHAKE256 of prefix ‖ head ‖ value as many times as `steps` says; the head's last byte counts the steps.
+///
+/// Variable time in the number of steps, which signatures show.
 #[inline(always)]
 pub(crate) fn chain_of_shake_256<const HEAD: usize>(
     prefix: &[u8],

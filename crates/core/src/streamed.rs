@@ -36,7 +36,7 @@ pub(crate) type Read<'r, E> = dyn FnMut(&mut [u8]) -> Result<(), E> + 'r;
 #[derive(Debug)]
 pub(crate) struct Truncated;
 
-/// Runs the verification of a streamed signature on one in memory, of which no byte may be left.
+/// Runs the verification of a streamed signature on one in memory, and requires that it reads every byte.
 pub(crate) fn verify_whole(
     mut signature: &[u8],
     verify: impl FnOnce(&mut Read<'_, Truncated>) -> Result<(), StreamError<Truncated>>,

@@ -26,7 +26,7 @@ fn reader(
 ) -> Result<impl FnMut(usize, &mut [u8]) -> Result<(), ()>, gambeson_error> {
     let read = read.ok_or(gambeson_error::Null)?;
     Ok(move |offset: usize, out: &mut [u8]| {
-        // SAFETY: `out` has so many bytes; what the function may do with `ctx` is between the caller and it.
+        // SAFETY: `out` has `out.len()` bytes; the caller answers for the function's use of `ctx`.
         let outcome = unsafe { read(ctx, offset, out.as_mut_ptr(), out.len()) };
         if outcome == 0 { Ok(()) } else { Err(()) }
     })

@@ -23,7 +23,7 @@ pub(super) trait Lanes<const HEAD: usize> {
     /// Takes back the counts of one step and flips bits of a byte of all heads.
     fn next_hash(&mut self, byte: usize, bits: u8);
 
-    /// Goes so many steps in the first `busy` lanes.
+    /// Takes `steps` steps in the first `busy` lanes.
     fn run(&mut self, steps: u32, busy: usize);
 
     /// Writes the value of a lane.

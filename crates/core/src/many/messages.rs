@@ -26,7 +26,7 @@ enum Hashes {
 }
 
 impl Messages {
-    /// Hashes of `busy` messages, after their heads, which are asked for in their order.
+    /// Hashes of `busy` messages behind their heads; calls `head` once for each, in their order.
     pub(crate) fn new<const HEAD: usize>(
         function: Function<'_>,
         busy: usize,

@@ -7,7 +7,7 @@ pub(crate) struct Single<W, const BLOCK: usize> {
     state: [W; 8],
     /// Bytes of the message, with those that led to the first state.
     len: usize,
-    /// The block at hand, of which the first `len % BLOCK` bytes are there.
+    /// The current block: its first `len % BLOCK` bytes.
     block: [u8; BLOCK],
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn behind<W: BlockWord<BLOCK>, const BLOCK: usize>(
 }
 
 impl<W: BlockWord<BLOCK>, const BLOCK: usize> Single<W, BLOCK> {
-    /// A hash from a state on, which so many bytes led to: whole blocks.
+    /// A hash from the state behind `before` bytes on; these are whole blocks.
     #[inline(always)]
     pub(crate) const fn new(state: [W; 8], before: usize) -> Self {
         debug_assert!(before & (BLOCK - 1) == 0);

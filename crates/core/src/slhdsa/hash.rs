@@ -33,7 +33,7 @@ impl<'a> Hash<'a> {
     }
 
     /// Chains of F from PRF of SK.seed on, `count` of them, to `values`, n bytes each. The addresses of PRF come in their order, maybe with a
-    /// number of steps; those of F have another type. `take` receives the number of the chain and its value after so many steps.
+    /// number of steps; those of F have another type. `take` receives the number of the chain and its value after these steps.
     pub(super) fn secret_chains(
         &self,
         sk_seed: &[u8],

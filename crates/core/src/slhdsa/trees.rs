@@ -8,7 +8,7 @@ use crate::secret::{Secret, declassify};
 
 /// The most bytes of leaves that stand in memory together.
 const TOGETHER: usize = 4096;
-/// The least levels whose leaves take so many bytes.
+/// The least number of levels whose leaves take this number of bytes.
 const LEVELS: u32 = 7;
 
 /// A tree of hashes.
@@ -64,7 +64,7 @@ impl Hash<'_> {
         root
     }
 
-    /// Reduces leaves by so many levels, in place; the first has this number.
+    /// Reduces leaves by a number of levels, in place; `first` is the number of the first leaf.
     fn reduce(
         &self,
         tree: Tree,
