@@ -25,6 +25,7 @@
 //! * `hash`: the functions of RFC 8391 with addresses: PRF, chains of F, and H
 //! * `tree`: one-time signatures and trees
 //! * `keys`: verifying keys
+//! * `streamed`: verification of a signature that is read piece by piece
 //! * `signing`: private keys
 
 mod columns;
@@ -33,8 +34,10 @@ mod keys;
 mod params;
 #[cfg(feature = "alloc")]
 mod signing;
+mod streamed;
 mod tree;
 
+pub use crate::streamed::StreamError;
 pub use keys::{InvalidSignature, VerifyingKey, VerifyingKeyError};
 pub use params::ParameterSet;
 #[cfg(feature = "alloc")]

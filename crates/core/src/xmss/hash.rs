@@ -14,7 +14,7 @@ const BATCH: usize = LANES_32;
 
 /// A kind of hash: the number before its key.
 #[derive(Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     F = 0,
     H = 1,
     Msg = 2,
@@ -56,12 +56,12 @@ impl Address {
         Self([0, 0, 0, 0, 0, 0, (index >> 32) as u32, index as u32])
     }
 
-    fn with_mask(mut self, mask: u32) -> Self {
+    pub(super) fn with_mask(mut self, mask: u32) -> Self {
         self.0[7] = mask;
         self
     }
 
-    fn bytes(self) -> [u8; 32] {
+    pub(super) fn bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
         for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(self.0) {
             *bytes = word.to_be_bytes();

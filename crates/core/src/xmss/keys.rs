@@ -7,6 +7,8 @@ use core::fmt;
 use super::hash::Hash;
 use super::params::{MAX_N, ParameterSet};
 use super::tree::{Digits, Tree};
+use crate::sha2_lanes::SIDE_BY_SIDE;
+use crate::streamed::verify_whole;
 
 /// A verifying key of XMSS or XMSS^MT: OID ‖ root ‖ SEED.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,7 +29,7 @@ pub enum VerifyingKeyError {
         /// The length of the bytes.
         actual: usize,
     },
-    /// The OID of no parameter set.
+    /// The OID of no parameter set, or of another one than the caller names.
     Oid(u32),
 }
 
@@ -75,7 +77,18 @@ impl VerifyingKey {
         Self::of(bytes, ParameterSet::of_mt_oid)
     }
 
-    fn of(bytes: &[u8], set: fn(u32) -> Option<ParameterSet>) -> Result<Self, VerifyingKeyError> {
+    /// Reads a key of this parameter set.
+    ///
+    /// A program that calls only this function holds the hash function of the set that it names, and no table of sets.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyingKeyError`].
+    pub fn of_set(set: ParameterSet, bytes: &[u8]) -> Result<Self, VerifyingKeyError> {
+        Self::of(bytes, |oid| (oid == set.oid()).then_some(set))
+    }
+
+    fn of(bytes: &[u8], set: impl FnOnce(u32) -> Option<ParameterSet>) -> Result<Self, VerifyingKeyError> {
         let length = |expected| VerifyingKeyError::Length { expected, actual: bytes.len() };
         let (oid, rest) = bytes.split_first_chunk().ok_or(length(4))?;
         let oid = u32::from_be_bytes(*oid);
@@ -125,6 +138,10 @@ impl VerifyingKey {
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
         let params = self.set.0;
         let n = params.n;
+        if !SIDE_BY_SIDE {
+            let is_valid = verify_whole(signature, |read| self.check(&[message], read));
+            return if is_valid { Ok(()) } else { Err(InvalidSignature) };
+        }
         if signature.len() != self.set.signature_len() {
             return Err(InvalidSignature);
         }

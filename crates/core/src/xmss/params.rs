@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::streamed::{self, Functions};
+
 /// The longest node in bytes.
 pub(super) const MAX_N: usize = 64;
 
@@ -11,6 +13,18 @@ pub(super) enum Family {
     Sha512,
     Shake128,
     Shake256,
+}
+
+impl Family {
+    const fn functions(self, n: usize) -> &'static Functions {
+        match self {
+            Self::Sha256 if n == 32 => &streamed::SHA_256,
+            Self::Sha256 => &streamed::SHA_256_192,
+            Self::Sha512 => &streamed::SHA_512,
+            Self::Shake128 => &streamed::SHAKE_128,
+            Self::Shake256 => &streamed::SHAKE_256,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -24,6 +38,8 @@ pub(super) struct Params {
     pub layers: u32,
     /// The height of one tree, h/d.
     pub height: u32,
+    /// The functions of one message after the other.
+    pub functions: &'static Functions,
 }
 
 impl Params {
@@ -64,6 +80,7 @@ macro_rules! sets {
                 #[doc = concat!("`", $text, "`.")]
                 pub const $name: Self = Self(&Params {
                     name: $text, oid: $oid, family: Family::$family, n: $n, layers: $d, height: $height,
+                    functions: Family::$family.functions($n),
                 });
             )*
 

@@ -13,7 +13,7 @@ const MAX_CHAINS: usize = 2 * MAX_N + 3;
 #[cfg(feature = "alloc")]
 const TOGETHER: usize = 4 * 67 * 32;
 /// The largest digit of base w.
-const LAST_STEP: u8 = 15;
+pub(super) const LAST_STEP: u8 = 15;
 
 /// A tree of a key: its layer, and its number in the layer.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct Tree<'a> {
 }
 
 /// The digits of a digest, and of its checksum.
-pub(super) struct Digits([u8; MAX_CHAINS]);
+pub(super) struct Digits(pub(super) [u8; MAX_CHAINS]);
 
 impl Digits {
     /// RFC 8391, Algorithm 1 (base_w) and Algorithm 5, with w = 16 and len_2 = 3.

@@ -1,0 +1,253 @@
+//! RFC 8391, §3 and §4: verification of a signature that is read piece by piece, one hash after the other.
+//!
+//! The text that hashes side by side has all chains of a one-time signature in memory (decision 50).
+
+use super::hash::{Address, Kind};
+use super::keys::VerifyingKey;
+use super::params::{MAX_N, Params};
+use super::tree::{Digits, LAST_STEP};
+use crate::serial::{self, Pieces, Take};
+use crate::sha2_lanes::{INITIAL_256, INITIAL_512, behind};
+use crate::sha3::Shake128;
+use crate::streamed::{Read, StreamError};
+
+/// The hash functions of a parameter set: pointers, so that a program with one set holds no other.
+#[derive(Debug)]
+pub(super) struct Functions {
+    /// The first bytes of the hash of a message.
+    hash: fn(&mut Pieces<'_>, &mut [u8]),
+    /// The state behind the first block of PRF's messages, with SEED, where they begin with a block of SHA-256.
+    start: fn(&[u8]) -> [u32; 8],
+    /// PRF of an address.
+    prf: fn(&Serial<'_>, &[u8; 32], &mut [u8]),
+}
+
+/// The sets of SHA-256 with n = 32: toByte(3, 32) ‖ SEED is a block.
+pub(super) static SHA_256: Functions = Functions {
+    hash: |pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out),
+    start: |seed| {
+        let mut block = [0; 64];
+        block[31] = Kind::Prf as u8;
+        block[32..].copy_from_slice(seed);
+        behind(INITIAL_256, &block)
+    },
+    prf: |tree, address, out| serial::sha_256(&tree.start, 64, &mut |take| take(address), out),
+};
+
+/// The sets of SHA-256 with n = 24.
+pub(super) static SHA_256_192: Functions = Functions {
+    hash: |pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out),
+    start: |_| [0; 8],
+    prf: whole_prf,
+};
+
+pub(super) static SHA_512: Functions = Functions {
+    hash: |pieces, out| serial::sha_512(&INITIAL_512, 0, pieces, out),
+    start: |_| [0; 8],
+    prf: whole_prf,
+};
+
+pub(super) static SHAKE_128: Functions = Functions {
+    hash: |pieces, out| {
+        let mut hash = Shake128::new();
+        pieces(&mut |piece| _ = hash.update(piece));
+        hash.finalize_xof().squeeze(out);
+    },
+    start: |_| [0; 8],
+    prf: whole_prf,
+};
+
+pub(super) static SHAKE_256: Functions =
+    Functions { hash: |pieces, out| serial::shake_256(&[], pieces, out), start: |_| [0; 8], prf: whole_prf };
+
+/// PRF without a state.
+fn whole_prf(tree: &Serial<'_>, address: &[u8; 32], out: &mut [u8]) {
+    tree.hash(&[tree.padding(Kind::Prf), tree.seed, address], out);
+}
+
+/// The most subtrees of an L-tree that wait for their neighbours, and one chain more: 131 chains with n = 64.
+const WAITING: usize = 8;
+
+impl VerifyingKey {
+    /// Verifies a signature of a message in pieces. `read` fills its argument with the next bytes of the signature; bytes behind the signature are
+    /// not read.
+    ///
+    /// It reads at most a node at a time: 24, 32 or 64 bytes.
+    ///
+    /// RFC 8391, Algorithm 14 (XMSS_verify) and Algorithm 17 (XMSSMT_verify).
+    ///
+    /// ```
+    /// use gambeson::xmss::{ParameterSet, StreamError, VerifyingKey};
+    ///
+    /// # let (key, mut flash) = ([&[0, 0, 0, 1][..], &[0; 64]].concat(), &[0, 0, 0, 1, 0, 0, 0, 4][..]);
+    /// let key = VerifyingKey::of_set(ParameterSet::SHA2_10_256, &key)?;
+    /// let read = |piece: &mut [u8]| {
+    ///     let (next, rest) = flash.split_at_checked(piece.len()).ok_or("end of the flash")?;
+    ///     piece.copy_from_slice(next);
+    ///     flash = rest;
+    ///     Ok(())
+    /// };
+    /// let verified = key.verify_streamed(&[b"header", b"program"], read);
+    /// assert_eq!(verified, Err(StreamError::Read("end of the flash")));
+    /// # Ok::<(), gambeson::xmss::VerifyingKeyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`StreamError`].
+    pub fn verify_streamed<E>(
+        &self,
+        message: &[&[u8]],
+        mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), StreamError<E>> {
+        self.check(message, &mut read)
+    }
+
+    pub(super) fn check<E>(&self, message: &[&[u8]], read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
+        let (params, seed) = (self.parameter_set().0, self.seed());
+        let tree = Serial { params, seed, start: (params.functions.start)(seed) };
+        let mut index = [0; 8];
+        read(&mut index[8 - params.index_len()..]).map_err(StreamError::Read)?;
+        let index = u64::from_be_bytes(index);
+        if index >> params.all_heights() != 0 {
+            return Err(StreamError::Invalid);
+        }
+        let mut node = [0; MAX_N];
+        tree.message(self.root(), index, message, &mut node, read).map_err(StreamError::Read)?;
+        let mut number = index;
+        for layer in 0..params.layers {
+            let leaf = (number & ((1 << params.height) - 1)) as u32;
+            number >>= params.height;
+            let place = (layer, number, leaf);
+            tree.one_time_key(place, &mut node, read).map_err(StreamError::Read)?;
+            tree.path_root(place, &mut node, read).map_err(StreamError::Read)?;
+        }
+        if node[..params.n] == *self.root() { Ok(()) } else { Err(StreamError::Invalid) }
+    }
+}
+
+/// The functions of a key.
+struct Serial<'k> {
+    params: &'static Params,
+    seed: &'k [u8],
+    start: [u32; 8],
+}
+
+impl Serial<'_> {
+    /// toByte(kind, padding).
+    fn padding(&self, kind: Kind) -> &'static [u8] {
+        static PADDINGS: [[u8; MAX_N]; 4] = {
+            let mut paddings = [[0; MAX_N]; 4];
+            let mut kind = 0;
+            while kind < 4 {
+                paddings[kind][MAX_N - 1] = kind as u8;
+                kind += 1;
+            }
+            paddings
+        };
+        &PADDINGS[kind as usize][MAX_N - self.params.padding()..]
+    }
+
+    fn hash(&self, pieces: &[&[u8]], out: &mut [u8]) {
+        let mut all = |take: &mut Take<'_>| pieces.iter().for_each(|piece| take(piece));
+        (self.params.functions.hash)(&mut all, out);
+    }
+
+    /// Replaces a node by F of it, or the left one of two by H of both: RFC 8391, Algorithm 2 and Algorithm 7.
+    #[inline(never)]
+    fn masked(&self, kind: Kind, address: Address, nodes: &mut [u8]) {
+        let n = self.params.n;
+        let mut key = [0; MAX_N];
+        let mut masked = [0; 2 * MAX_N];
+        let (key, masked) = (&mut key[..n], &mut masked[..nodes.len()]);
+        let (left, right) = masked.split_at_mut(n);
+        for (mask, out) in (0..).zip([&mut *key, left, right]) {
+            if !out.is_empty() {
+                (self.params.functions.prf)(self, &address.with_mask(mask).bytes(), out);
+            }
+        }
+        masked.iter_mut().zip(&*nodes).for_each(|(byte, node)| *byte ^= node);
+        self.hash(&[self.padding(kind), key, masked], &mut nodes[..n]);
+    }
+
+    /// Hashes r, which is read, root, toByte(index, n) and a message: RFC 8391, Algorithm 12, H_msg.
+    #[inline(never)]
+    fn message<E>(
+        &self,
+        root: &[u8],
+        index: u64,
+        message: &[&[u8]],
+        digest: &mut [u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), E> {
+        let n = self.params.n;
+        let (mut r, mut number) = ([0; MAX_N], [0; MAX_N]);
+        read(&mut r[..n])?;
+        number[n - 8..n].copy_from_slice(&index.to_be_bytes());
+        let head = [self.padding(Kind::Msg), &r[..n], root, &number[..n]];
+        let mut all = |take: &mut Take<'_>| head.iter().chain(message).for_each(|piece| take(piece));
+        (self.params.functions.hash)(&mut all, &mut digest[..n]);
+        Ok(())
+    }
+
+    /// Replaces a digest by the leaf that its one-time signature leads to: RFC 8391, Algorithm 6 (WOTS_pkFromSig) and Algorithm 8 (ltree). Subtrees
+    /// of the L-tree are hashed as their second half ends.
+    #[inline(never)]
+    fn one_time_key<E>(
+        &self,
+        (layer, tree, leaf): (u32, u64, u32),
+        node: &mut [u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), E> {
+        let (n, chains) = (self.params.n, self.params.chains() as u32);
+        let digits = Digits::new(&node[..n]);
+        let mut waiting = [0; WAITING * MAX_N];
+        let mut count = 0;
+        let join = |waiting: &mut [u8], count: &mut usize, height, number| {
+            *count -= 1;
+            let address = Address::l_tree(layer, tree, leaf, height, number);
+            self.masked(Kind::H, address, &mut waiting[(*count - 1) * n..][..2 * n]);
+        };
+        for chain in 0..chains {
+            let value = &mut waiting[count * n..][..n];
+            read(value)?;
+            for step in digits.0[chain as usize]..LAST_STEP {
+                self.masked(Kind::F, Address::chain(layer, tree, leaf, chain, step.into()), value);
+            }
+            count += 1;
+            for height in 0..chain.trailing_ones() {
+                join(&mut waiting, &mut count, height, chain >> (height + 1));
+            }
+        }
+        // The subtrees have the heights of the bits of the number of chains; one without a neighbour rises.
+        let mut before = chains;
+        while count > 1 {
+            before &= before - 1;
+            let height = before.trailing_zeros();
+            join(&mut waiting, &mut count, height, (before - 1) >> (height + 1));
+        }
+        node[..n].copy_from_slice(&waiting[..n]);
+        Ok(())
+    }
+
+    /// Replaces a leaf by the root that it and its path lead to: RFC 8391, Algorithm 13 (XMSS_rootFromSig).
+    #[inline(never)]
+    fn path_root<E>(
+        &self,
+        (layer, tree, leaf): (u32, u64, u32),
+        node: &mut [u8; MAX_N],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), E> {
+        let n = self.params.n;
+        let mut pair = [0; 2 * MAX_N];
+        for level in 0..self.params.height {
+            let number = leaf >> level;
+            let (own, other) = if number & 1 == 1 { (n, 0) } else { (0, n) };
+            pair[own..][..n].copy_from_slice(&node[..n]);
+            read(&mut pair[other..][..n])?;
+            self.masked(Kind::H, Address::node(layer, tree, level, number >> 1), &mut pair[..2 * n]);
+            node[..n].copy_from_slice(&pair[..n]);
+        }
+        Ok(())
+    }
+}
