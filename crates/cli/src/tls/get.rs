@@ -35,7 +35,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     if options.out.as_os_str() != "-" {
         files::refuse_existing(&options.out, options.force)?;
     }
-    let provider = Arc::new(provider(Some(options.preset))?);
+    let provider = Arc::new(provider(Some(options.preset), options.peer.slh_dsa)?);
     let lists = Lists::read(&options.lists)?;
     let inner = chains(options.ca.as_deref(), &lists, &provider)?;
     let algorithms = provider.signature_verification_algorithms;

@@ -48,7 +48,7 @@ pub fn preset(preset: Preset) -> Arc<CryptoProvider> {
 pub struct Chain {
     pub root: Certificate,
     pub sent: Vec<Certificate>,
-    key: PrivateKey,
+    pub key: PrivateKey,
 }
 
 impl Chain {

@@ -71,7 +71,7 @@ fn server_with(chain: &Chain, certificates: Vec<CertificateDer<'static>>) -> Ser
     server_of(CertifiedKey::new(certificates, key))
 }
 
-fn server_of(key: CertifiedKey) -> ServerConfig {
+pub fn server_of(key: CertifiedKey) -> ServerConfig {
     let resolver: Arc<dyn ResolvesServerCert> = Arc::new(SingleCertAndKey::from(key));
     ServerConfig::builder_with_provider(everything())
         .with_safe_default_protocol_versions()
@@ -144,11 +144,16 @@ impl Signer for SpoiledSigner {
     }
 }
 
+/// A key that changes its signatures of handshakes with `spoil`.
+pub fn spoilt_key(key: Arc<dyn SigningKey>, spoil: fn(&mut Vec<u8>)) -> Arc<dyn SigningKey> {
+    Arc::new(Spoiled(key, spoil))
+}
+
 /// What a client says to a handshake signature that `spoil` changed.
 fn spoilt(algorithm: Algorithm, spoil: fn(&mut Vec<u8>)) -> Box<Failure> {
     let chain = Chain::new(algorithm, 2);
     let key = everything().key_provider.load_private_key(chain.key()).unwrap();
-    let key = CertifiedKey::new(chain.certificates(), Arc::new(Spoiled(key, spoil)));
+    let key = CertifiedKey::new(chain.certificates(), spoilt_key(key, spoil));
     connect(chain.client(&everything()), server_of(key)).unwrap_err()
 }
 

@@ -21,6 +21,9 @@ pub struct TlsProxy {
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocol)]
     pub alpn: Vec<String>,
 
+    /// Take SLH-DSA certificates, too, on both sides (draft-reddy-tls-slhdsa) [default: none]
+    #[arg(long)]
+    pub slh_dsa: bool,
     /// A revocation list, in which certificates of its issuer are looked up, with --client-ca or --tls (may be given again). The issuer is among --client-ca, --ca
     /// and our own certificates, or has its certificate in FILE. SIGHUP has it read again; an older list does not replace a newer one
     #[arg(long = "crl", value_name = "FILE")]
