@@ -84,7 +84,10 @@ fn every_preset_meets_a_server_with_its_kind_of_certificate() {
 fn certificates_of_slh_dsa_are_taken_with_the_option_alone() {
     let folder = with_chain("slh-dsa-sha2-128f");
     let serve = "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key";
-    folder.run(serve).exits(2).tells("a key of SLH-DSA-SHA2-128f, which signs handshakes with --slh-dsa alone");
+    folder
+        .run(serve)
+        .exits(2)
+        .tells("a key of SLH-DSA-SHA2-128f, which signs handshakes with --slh-dsa alone");
     let server = Server::start(&folder, "--slh-dsa");
     let told = server.get(&folder, "/", "--slh-dsa -o body --json").exits(0).json();
     assert_eq!(told["scheme"], "slhdsa_sha2_128f");

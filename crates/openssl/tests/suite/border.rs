@@ -393,6 +393,33 @@ fn seeds_make_the_same_key_and_have_to_fit_what_is_beside_them() {
 }
 
 #[test]
+fn seeds_of_slh_dsa_make_the_key_of_fips_205() {
+    use gambeson::slhdsa::{ParameterSet, SigningKey};
+    let library = library();
+    let managers = library.algorithms(KEYMGMT);
+    for set in ParameterSet::ALL {
+        let (n, keys) = (set.seed_len(), Keys { module: &library, table: managers[set.name()] });
+        let seed: Vec<u8> = (0..96).take(3 * n).collect();
+        let key = keys.generate(BOTH, &[octets(c"seed", &seed)]);
+        let expected = SigningKey::from_seeds(*set, &seed[..n], &seed[n..2 * n], &seed[2 * n..]);
+        let expected = expected.expect("seeds of its length");
+        assert_eq!(keys.octets(key, c"priv").as_deref(), Some(expected.expose_bytes()), "{}", set.name());
+        assert_eq!(keys.octets(key, c"pub").as_deref(), Some(expected.verifying_key().as_bytes()));
+        assert_eq!(keys.octets(key, c"seed"), None);
+        assert_eq!(keys.number(key, c"security-bits"), Some(8 * n));
+        assert_eq!(keys.number(key, c"security-category"), Some(n / 4 - 3));
+        refused(!keys.generate(BOTH, &[octets(c"seed", &seed[1..])]).is_null(), INVALID_KEY);
+        // PK.root is that of another key.
+        let mut wrong = expected.expose_bytes().to_vec();
+        wrong[4 * n - 1] ^= 1;
+        let again = keys.empty();
+        refused(keys.import(again, BOTH, &[octets(c"priv", &wrong)]), INVALID_KEY);
+        [key, again].into_iter().for_each(|key| keys.free(key));
+    }
+    assert_eq!(ParameterSet::ALL.len(), 12);
+}
+
+#[test]
 fn secrets_agree_and_what_cannot_be_encapsulated_is_refused() {
     let library = library();
     let (managers, kems) = (library.algorithms(KEYMGMT), library.algorithms(KEM));
