@@ -3,18 +3,28 @@
 use std::fmt;
 use std::sync::Arc;
 
+use gambeson::slhdsa::ParameterSet;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{Error, OtherError};
 
-/// Bytes of a Certificate message that rustls receives.
-const LIMIT: usize = 0xffff;
+use crate::scheme::SLH_DSA;
+
+/// Bytes that rustls buffers of a row of handshake messages. It sends EncryptedExtensions, CertificateRequest, Certificate, CertificateVerify
+/// and Finished as one row, whose messages share records.
+const BUFFER: usize = 0xffff;
+/// Bytes of the buffer for the messages beside Certificate and CertificateVerify, and for headers and tags of records. Without a
+/// CertificateRequest they take 134.
+const REST: usize = 2048;
+/// Bytes of a signature of other algorithms than SLH-DSA: the longest, of MLDSA87-Ed448-SHAKE256, has 4,741.
+const OTHER_SIGNATURE: usize = 5000;
 
 /// Reads a private key and checks it against its chain, in the form that `SingleCertAndKey` of rustls takes.
 ///
-/// rustls itself accepts a chain of any length, and every handshake with a longer one than it receives fails. Two certificates of
-/// SLH-DSA-SHA2-256f are such a chain.
+/// rustls receives at most 64 KiB of certificates and signature together. It takes a longer chain of its own all the same, and every
+/// handshake with it fails; this function refuses it. A certificate that SLH-DSA-SHA2-192f signed and a handshake that another key of this
+/// set signs are already too long.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,23 +57,31 @@ pub fn certified_chain(
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, Error> {
     let certified = CertifiedKey::from_der(chain, key, provider)?;
-    let bytes = message_len(&certified.cert);
-    if bytes > LIMIT {
+    let bytes = certificate_len(&certified.cert) + certificate_verify_len(&*certified.key);
+    if bytes > BUFFER - REST {
         return Err(Error::Other(OtherError(Arc::new(ChainTooLong { bytes }))));
     }
     Ok(Arc::new(certified))
 }
 
 /// Bytes of a Certificate message without context and extensions (RFC 8446, section 4.4.2), with its header.
-fn message_len(chain: &[CertificateDer<'_>]) -> usize {
+fn certificate_len(chain: &[CertificateDer<'_>]) -> usize {
     let entries = chain.iter().map(|certificate| 3 + certificate.len() + 2);
     4 + 1 + 3 + entries.sum::<usize>()
 }
 
-/// The chain is longer than the messages that rustls receives.
+/// Bytes of the longest CertificateVerify message of a key (RFC 8446, section 4.4.3), with its header.
+fn certificate_verify_len(key: &dyn SigningKey) -> usize {
+    let scheme = SLH_DSA.iter().find(|scheme| key.choose_scheme(&[scheme.for_rustls()]).is_some());
+    let set = scheme
+        .and_then(|scheme| ParameterSet::ALL.iter().find(|set| set.name() == scheme.algorithm().name()));
+    4 + 2 + 2 + set.map_or(OTHER_SIGNATURE, |set| set.signature_len())
+}
+
+/// The chain and a signature of its key are longer than what rustls receives in a handshake.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ChainTooLong {
-    /// Bytes of the message with the chain.
+    /// Bytes of the messages with the chain and the signature.
     pub bytes: usize,
 }
 
@@ -78,9 +96,10 @@ impl fmt::Display for ChainTooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the chain takes {} bytes in a handshake, of which rustls receives at most {LIMIT}: use fewer certificates, or \
-             certificates with shorter signatures",
-            self.bytes
+            "the certificates and a signature take {} bytes of a handshake, where rustls receives at most {}: use fewer certificates, or \
+             algorithms with shorter signatures",
+            self.bytes,
+            BUFFER - REST
         )
     }
 }

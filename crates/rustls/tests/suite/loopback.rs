@@ -181,7 +181,7 @@ where
     D: rustls::SideData,
 {
     while !bytes.is_empty() {
-        connection.read_tls(&mut bytes).unwrap();
+        connection.read_tls(&mut bytes).map_err(|error| Error::General(error.to_string()))?;
         connection.process_new_packets()?;
     }
     Ok(())

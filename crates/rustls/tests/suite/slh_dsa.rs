@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::loopback::{Chain, connect, der, preset};
 use crate::refusals::{server_of, spoilt_key};
-use gambeson_pki::{Algorithm, Certificate, PrivateKey, Template};
+use gambeson_pki::{Algorithm, PrivateKey, Template};
 use gambeson_rustls::{
     Builder, ChainTooLong, ChainVerifier, KeyVerifier, Preset, Roots, Scheme, SchemeError, certified_chain,
     client_with_raw_keys, explain, server_with_raw_keys,
@@ -85,12 +85,13 @@ fn chains_with_its_certificates_are_verified() {
     for (root, leaf) in [
         (Algorithm::SlhDsaSha2_128f, Algorithm::SlhDsaSha2_128f),
         (Algorithm::SlhDsaShake128f, Algorithm::SlhDsaSha2_192s),
-        (Algorithm::SlhDsaSha2_256f, Algorithm::SlhDsaSha2_256f),
+        (Algorithm::SlhDsaSha2_256s, Algorithm::SlhDsaSha2_256s),
         (Algorithm::SlhDsaSha2_192f, Algorithm::MlDsa65),
-        (Algorithm::MlDsa65, Algorithm::SlhDsaSha2_128f),
+        (Algorithm::MlDsa65, Algorithm::SlhDsaSha2_256f),
     ] {
         let (chain, provider) = (mixed(root, leaf), enabled());
-        connect(chain.client(&provider), chain.server(&provider))
+        let key = certified_chain(chain.certificates(), chain.key(), &provider).expect("a chain");
+        connect(chain.client(&provider), server_of(key))
             .unwrap_or_else(|failure| panic!("{leaf} below {root}: {failure:?}"));
     }
 }
@@ -132,14 +133,14 @@ fn a_wrong_signature_of_the_handshake_or_of_the_certificate_is_refused() {
     for change in changes {
         let key = provider.key_provider.load_private_key(chain.key()).expect("a key");
         let key = CertifiedKey::new(chain.certificates(), spoilt_key(key, change));
-        let failure = connect(chain.client(&provider), server_of(key)).expect_err("a wrong signature");
+        let failure = connect(chain.client(&provider), server_of(key.into())).expect_err("a wrong signature");
         assert_eq!(failure.client, Some(Error::InvalidCertificate(CertificateError::BadSignature)));
         assert_eq!(failure.server, Some(Error::AlertReceived(AlertDescription::DecryptError)));
     }
     let mut certificate = chain.sent[0].as_der().to_vec();
     *certificate.last_mut().expect("bytes") ^= 1;
     let key = provider.key_provider.load_private_key(chain.key()).expect("a key");
-    let server = server_of(CertifiedKey::new(vec![CertificateDer::from(certificate)], key));
+    let server = server_of(CertifiedKey::new(vec![CertificateDer::from(certificate)], key).into());
     let failure = connect(chain.client(&provider), server).expect_err("a wrong signature");
     assert_eq!(failure.client, Some(Error::InvalidCertificate(CertificateError::BadSignature)));
 }
@@ -166,18 +167,44 @@ fn lenient(chain: &Chain, provider: &Arc<CryptoProvider>) -> ClientConfig {
         .with_no_client_auth()
 }
 
+/// The chain with a second certificate, so that Certificate and CertificateVerify have `bytes` bytes with a key of 128f.
+fn padded(chain: &Chain, bytes: usize) -> Vec<CertificateDer<'static>> {
+    let own = chain.sent[0].as_der().len();
+    let padding = bytes - (4 + 1 + 3) - 2 * (3 + 2) - own - (4 + 2 + 2 + 17_088);
+    [chain.certificates(), vec![CertificateDer::from(vec![0; padding])]].concat()
+}
+
 #[test]
-#[ignore]
-fn probe_limit() {
-    let (chain, provider) = (Chain::new(Algorithm::SlhDsaSha2_128f, 2), enabled());
-    for total in (64_000..66_000).step_by(4) {
-        let own = chain.sent[0].as_der().len();
-        let padding = CertificateDer::from(vec![0; total - own - 8 - 10]);
+fn a_chain_that_rustls_cannot_receive_is_refused_when_it_is_configured() {
+    const MOST: usize = 0xffff - 2048;
+    let provider = enabled();
+    let too_long = |error: &Error| match error {
+        Error::Other(OtherError(inner)) => inner.downcast_ref::<ChainTooLong>().copied(),
+        _ => None,
+    };
+    for (algorithm, signature) in [(Algorithm::SlhDsaSha2_192f, 35_664), (Algorithm::SlhDsaShake256f, 49_856)]
+    {
+        let chain = Chain::new(algorithm, 2);
+        let error =
+            certified_chain(chain.certificates(), chain.key(), &provider).expect_err("it is too long");
+        let bytes = 8 + 5 + chain.sent[0].as_der().len() + 8 + signature;
+        assert_eq!(too_long(&error), Some(ChainTooLong { bytes }), "{algorithm}");
+        let why =
+            format!("take {bytes} bytes of a handshake, where rustls receives at most {MOST}: use fewer");
+        assert!(explain(&error).contains(&why), "{}", explain(&error));
+        let failure = connect(chain.client(&provider), chain.server(&provider)).expect_err("it is too long");
+        assert_eq!(failure.client, Some(Error::General("message buffer full".into())));
+    }
+    let chain = Chain::new(Algorithm::SlhDsaSha2_128f, 2);
+    let key = certified_chain(padded(&chain, MOST), chain.key(), &provider).expect("it fits");
+    connect(lenient(&chain, &provider), server_of(key)).expect("it fits");
+    let error =
+        certified_chain(padded(&chain, MOST + 1), chain.key(), &provider).expect_err("it is too long");
+    assert_eq!(too_long(&error), Some(ChainTooLong { bytes: MOST + 1 }));
+    // All that rustls buffers, which leaves 134 bytes for the other messages.
+    for (bytes, passes) in [(0xffff - 134, true), (0xffff - 133, false)] {
         let key = provider.key_provider.load_private_key(chain.key()).expect("a key");
-        let certs = [chain.certificates(), vec![padding]].concat();
-        let server = server_of(CertifiedKey::new(certs, key));
-        if let Err(f) = connect(lenient(&chain, &provider), server) {
-            panic!("{total}: {f:?}");
-        }
+        let server = server_of(CertifiedKey::new(padded(&chain, bytes), key).into());
+        assert_eq!(connect(lenient(&chain, &provider), server).is_ok(), passes, "{bytes}");
     }
 }
