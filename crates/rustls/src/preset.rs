@@ -189,7 +189,7 @@ impl Builder {
     }
 
     /// Adds the twelve signature schemes of SLH-DSA (draft-reddy-tls-slhdsa), as the least wanted: for handshakes and chains. No preset
-    /// has them: signatures have 7,856 to 49,856 bytes, and those of the sets in `s` take 0.1 s or more to make.
+    /// has them: signatures have 7,856 to 49,856 bytes, and those of the sets in `s` take tens to hundreds of milliseconds to make.
     ///
     /// ```
     /// use gambeson_rustls::{Builder, Preset};
