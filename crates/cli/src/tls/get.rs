@@ -170,9 +170,10 @@ fn remedy(options: &TlsGet, host: &str, server: &str) -> String {
         Preset::FullyHybrid => ("default", "without composite certificates"),
         _ => ("fully-hybrid", "with a composite certificate"),
     };
+    let slh_dsa = if options.peer.slh_dsa { "" } else { "--slh-dsa, for one with an SLH-DSA certificate, " };
     let to = options.peer.connect_to.map_or_else(String::new, |address| format!(" --connect-to {address}"));
     format!(
-        "{host}: try --preset {other}, for a server {of}, or see what the server takes: `gambeson tls scan {server}{to}` tells; "
+        "{host}: try --preset {other}, for a server {of}, {slh_dsa}or see what the server takes: `gambeson tls scan {server}{to}` tells; "
     )
 }
 
