@@ -11,8 +11,10 @@ use gambeson_rustls::{
 };
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
-use rustls::sign::CertifiedKey;
-use rustls::{AlertDescription, CertificateError, ClientConfig, Error, OtherError, PeerIncompatible};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, OtherError, PeerIncompatible, ServerConfig,
+};
 
 const SETS: [(Algorithm, u16); 12] = [
     (Algorithm::SlhDsaSha2_128s, 0x0911),
@@ -96,6 +98,45 @@ fn chains_with_its_certificates_are_verified() {
     }
 }
 
+/// Verifies chains to the root of `chain`, and ignores certificates that it cannot read.
+fn verifier(chain: &Chain, provider: &CryptoProvider) -> Arc<ChainVerifier> {
+    let roots = Roots::of_certificates([CertificateDer::from(chain.root.as_der().to_vec())]).expect("a root");
+    Arc::new(ChainVerifier::new(roots, provider))
+}
+
+#[test]
+fn clients_show_its_certificates() {
+    let (chain, provider) = (Chain::new(Algorithm::SlhDsaSha2_128f, 3), enabled());
+    let key = || certified_chain(chain.certificates(), chain.key(), &provider).expect("a chain");
+    let server = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_client_cert_verifier(verifier(&chain, &provider))
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(key())));
+    let client = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(chain.roots())
+        .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key())));
+    let (client, server) = connect(client, server).expect("both have certificates");
+    for shown in [client.peer_certificates(), server.peer_certificates()] {
+        assert_eq!(shown.map(<[_]>::len), Some(2));
+    }
+}
+
+/// draft-reddy-tls-slhdsa: its schemes must not be used there.
+#[test]
+fn it_is_not_used_in_tls_1_2() {
+    let (chain, provider) = (Chain::new(Algorithm::SlhDsaSha2_128f, 2), enabled());
+    let old = ServerConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&rustls::version::TLS12])
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(chain.certificates(), chain.key())
+        .expect("a key");
+    assert!(connect(chain.client(&provider), old).is_err());
+}
+
 #[test]
 fn a_side_on_which_it_is_off_refuses_keys_handshakes_and_chains() {
     let key = der(&PrivateKey::generate(Algorithm::SlhDsaSha2_128f).expect("randomness"));
@@ -158,12 +199,11 @@ fn its_numbers_are_refused_to_composites_and_other_algorithms_have_none_of_them(
 
 /// A client that ignores certificates that it cannot read.
 fn lenient(chain: &Chain, provider: &Arc<CryptoProvider>) -> ClientConfig {
-    let roots = Roots::of_certificates([CertificateDer::from(chain.root.as_der().to_vec())]).expect("a root");
     ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .expect("versions")
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(ChainVerifier::new(roots, provider)))
+        .with_custom_certificate_verifier(verifier(chain, provider))
         .with_no_client_auth()
 }
 
