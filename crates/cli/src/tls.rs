@@ -56,12 +56,13 @@ pub(crate) fn tls(console: Console, command: &TlsCommand) -> Result<Status, Erro
     }
 }
 
-/// The provider of a preset, or with everything that we have.
-fn provider(preset: Option<Preset>) -> Result<CryptoProvider, Error> {
+/// The provider of a preset, or with everything that we have; with SLH-DSA where it is enabled.
+fn provider(preset: Option<Preset>, slh_dsa: bool) -> Result<CryptoProvider, Error> {
     let builder = match preset {
         Some(preset) => Builder::new(preset),
         None => Builder::new(Preset::Default).groups(GROUPS).scheme(Scheme::MLDSA87_ED448),
     };
+    let builder = if slh_dsa { builder.slh_dsa() } else { builder };
     builder.build().map_err(|error| Error::outside(error.to_string()))
 }
 
@@ -79,12 +80,22 @@ pub(crate) fn to_rustls(certificate: &Certificate) -> CertificateDer<'static> {
     CertificateDer::from(certificate.as_der().to_vec())
 }
 
-/// The private key of a file, for a provider, which wipes it.
-fn private_key(path: &Path, passphrase_fd: Option<u32>) -> Result<PrivateKeyDer<'static>, Error> {
+/// The private key of a file, for a provider, which wipes it. One of SLH-DSA is refused where `slh_dsa` is false.
+fn private_key(
+    path: &Path,
+    passphrase_fd: Option<u32>,
+    slh_dsa: bool,
+) -> Result<PrivateKeyDer<'static>, Error> {
     let (name, key) = KeyFile::read(path, passphrase_fd)?.private()?;
     let PrivateKey::Pki(key) = key else {
         return Err(Error::usage(format!("{name}: is an X-Wing key, which cannot sign handshakes")));
     };
+    let algorithm = key.algorithm();
+    if !slh_dsa && Scheme::slh_dsa(algorithm).is_ok() {
+        return Err(Error::usage(format!(
+            "{name}: is a key of {algorithm}, which signs handshakes with --slh-dsa alone"
+        )));
+    }
     // rustls takes the file into its own hands, and the provider wipes it there.
     let mut key = key.to_pkcs8_der(form_of(&key, None)).map_err(|error| pki_error(&name, error))?;
     Ok(PrivatePkcs8KeyDer::from(std::mem::take(&mut *key)).into())
@@ -109,6 +120,22 @@ fn group_name(group: NamedGroup) -> String {
     Group::by_number(group.into()).map_or_else(|| format!("{group:?}"), ToString::to_string)
 }
 
+/// The names of draft-reddy-tls-slhdsa for the schemes 0x0911 to 0x091C.
+const SLH_DSA: [&str; 12] = [
+    "slhdsa_sha2_128s",
+    "slhdsa_sha2_128f",
+    "slhdsa_sha2_192s",
+    "slhdsa_sha2_192f",
+    "slhdsa_sha2_256s",
+    "slhdsa_sha2_256f",
+    "slhdsa_shake_128s",
+    "slhdsa_shake_128f",
+    "slhdsa_shake_192s",
+    "slhdsa_shake_192f",
+    "slhdsa_shake_256s",
+    "slhdsa_shake_256f",
+];
+
 /// The name of a signature scheme, as registered where it is.
 fn scheme_name(scheme: SignatureScheme) -> String {
     match u16::from(scheme) {
@@ -116,6 +143,7 @@ fn scheme_name(scheme: SignatureScheme) -> String {
         0x0905 => "mldsa65".into(),
         0x0906 => "mldsa87".into(),
         0x0808 => "ed448".into(),
+        number @ 0x0911..=0x091c => SLH_DSA[usize::from(number - 0x0911)].into(),
         number if number == Scheme::MLDSA87_ED448.number() => "mldsa87_ed448_shake256".into(),
         number => match scheme {
             SignatureScheme::Unknown(_) => format!("{number:#06x}"),

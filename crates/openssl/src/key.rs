@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use gambeson::Bytes;
 use gambeson::mldsa::{self, Message, MuHasher, PreHasher, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey};
+use gambeson::slhdsa;
 use gambeson_hybrid::composite::SignError;
 use gambeson_hybrid::{composite, kem};
 use gambeson_pki::{Algorithm, PrivateKey, PublicKey};
@@ -49,7 +50,10 @@ impl Key {
                 Private::Group(Box::new(kem::DecapsulationKey::generate(kem).map_err(invalid)?))
             }
             (Scheme::Pki(algorithm), None) => Private::Pki(PrivateKey::generate(algorithm)?),
-            (Scheme::Pki(algorithm), Some(seed)) => Private::Pki(PrivateKey::from_seed(algorithm, seed)?),
+            (Scheme::Pki(algorithm), Some(seed)) => match row.scheme.slh_dsa() {
+                Some(set) => Private::Pki(slh_dsa_from_seed(set, seed)?),
+                None => Private::Pki(PrivateKey::from_seed(algorithm, seed)?),
+            },
             (Scheme::Group(kem), Some(_)) => {
                 return Err(Error::new(Reason::Parameter, format!("keys of {kem} are not made from a seed")));
             }
@@ -243,6 +247,7 @@ impl Pair {
             Public::Pki(PublicKey::MlDsa44(_)) => Some(2420),
             Public::Pki(PublicKey::MlDsa65(_)) => Some(3309),
             Public::Pki(PublicKey::MlDsa87(_)) => Some(4627),
+            Public::Pki(PublicKey::SlhDsa(key)) => Some(key.parameter_set().signature_len()),
             Public::Pki(PublicKey::Composite(key)) => Some(key.algorithm().max_signature_len()),
             _ => None,
         }
@@ -284,6 +289,9 @@ impl Pair {
             Public::Pki(PublicKey::MlDsa44(key)) => Hasher::Mu(key.mu_hasher(context).map_err(too_long)?),
             Public::Pki(PublicKey::MlDsa65(key)) => Hasher::Mu(key.mu_hasher(context).map_err(too_long)?),
             Public::Pki(PublicKey::MlDsa87(key)) => Hasher::Mu(key.mu_hasher(context).map_err(too_long)?),
+            Public::Pki(PublicKey::SlhDsa(_)) => {
+                Hasher::Whole { message: Vec::new(), context: context.to_vec() }
+            }
             Public::Pki(PublicKey::Composite(key)) => {
                 Hasher::Composite(key.algorithm().pre_hash().hasher(), context.to_vec())
             }
@@ -298,6 +306,11 @@ impl Pair {
             (PrivateKey::MlDsa44(key), Hasher::Mu(mu)) => sign(key, mu, deterministic),
             (PrivateKey::MlDsa65(key), Hasher::Mu(mu)) => sign(key, mu, deterministic),
             (PrivateKey::MlDsa87(key), Hasher::Mu(mu)) => sign(key, mu, deterministic),
+            (PrivateKey::SlhDsa(key), Hasher::Whole { message, context }) => {
+                let message = slhdsa::Message::pure(&message, &context);
+                let message = message.map_err(|error| Error::new(Reason::Parameter, error))?;
+                Ok(if deterministic { key.sign_deterministic(message) } else { key.sign(message)? })
+            }
             (PrivateKey::Composite(key), Hasher::Composite(hasher, context)) => {
                 let mut rnd = gambeson::secret::Secret::new([0; 32]);
                 let rnd = if deterministic {
@@ -319,6 +332,10 @@ impl Pair {
             (Public::Pki(PublicKey::MlDsa44(key)), Hasher::Mu(mu)) => verifies(key, mu, signature),
             (Public::Pki(PublicKey::MlDsa65(key)), Hasher::Mu(mu)) => verifies(key, mu, signature),
             (Public::Pki(PublicKey::MlDsa87(key)), Hasher::Mu(mu)) => verifies(key, mu, signature),
+            (Public::Pki(PublicKey::SlhDsa(key)), Hasher::Whole { message, context }) => {
+                slhdsa::Message::pure(&message, &context)
+                    .is_ok_and(|message| key.verify(message, signature).is_ok())
+            }
             (Public::Pki(PublicKey::Composite(key)), Hasher::Composite(hasher, context)) => {
                 key.verify_digest(&hasher.finalize(), &context, signature).is_ok()
             }
@@ -335,6 +352,9 @@ pub enum Hasher {
     Mu(MuHasher),
     /// A composite: PH, and the context that follows later.
     Composite(PreHasher, Vec<u8>),
+    /// SLH-DSA, whose signing reads the message twice (FIPS 205, Algorithm 19 (slh_sign_internal), lines 3 and 5), and whose verification
+    /// begins with the signature.
+    Whole { message: Vec<u8>, context: Vec<u8> },
 }
 
 impl Hasher {
@@ -346,6 +366,7 @@ impl Hasher {
             Self::Composite(hasher, _) => {
                 hasher.update(message);
             }
+            Self::Whole { message: whole, .. } => whole.extend_from_slice(message),
         }
     }
 }
@@ -413,6 +434,16 @@ fn hybrid_decapsulate(key: &kem::DecapsulationKey, ciphertext: &[u8]) -> Result<
     Ok(Zeroizing::new(secret.expose().to_vec()))
 }
 
+/// The key of SK.seed ‖ SK.prf ‖ PK.seed, as OpenSSL 3.5 takes them.
+fn slh_dsa_from_seed(set: slhdsa::ParameterSet, seed: &[u8]) -> Result<PrivateKey, Error> {
+    let (n, actual) = (set.seed_len(), seed.len());
+    if actual != 3 * n {
+        return Err(gambeson_pki::Error::SeedLength { expected: 3 * n, actual }.into());
+    }
+    let key = slhdsa::SigningKey::from_seeds(set, &seed[..n], &seed[n..2 * n], &seed[2 * n..]);
+    Ok(PrivateKey::SlhDsa(Box::new(key.map_err(|error| Error::new(Reason::InvalidKey, error))?)))
+}
+
 /// What [`Pair::private_bytes`] gives, read again.
 fn from_private_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, Error> {
     if let Some(composite) = composite::Algorithm::by_name(algorithm.name()) {
@@ -422,6 +453,10 @@ fn from_private_bytes(algorithm: Algorithm, bytes: &[u8]) -> Result<PrivateKey, 
     if let Some(kem) = kem::HybridKem::by_name(algorithm.name()) {
         let key = kem::DecapsulationKey::from_bytes(kem, bytes).map_err(gambeson_pki::Error::from)?;
         return Ok(PrivateKey::CompositeKem(Box::new(key)));
+    }
+    if let Some(set) = Scheme::Pki(algorithm).slh_dsa() {
+        let key = slhdsa::SigningKey::from_bytes(set, bytes);
+        return Ok(PrivateKey::SlhDsa(Box::new(key.map_err(|error| Error::new(Reason::InvalidKey, error))?)));
     }
     Ok(PrivateKey::from_expanded_bytes(algorithm, bytes)?)
 }

@@ -316,8 +316,15 @@ unsafe extern "C" fn get_params(key: Opaque, params: *mut Param) -> c_int {
     })
 }
 
-/// NIST's category, of what FIPS 203 and 204 name alone.
-const fn category(scheme: Scheme) -> Option<usize> {
+/// NIST's category, of what FIPS 203, 204 and 205 name alone.
+fn category(scheme: Scheme) -> Option<usize> {
+    if let Some(set) = scheme.slh_dsa() {
+        return match set.seed_len() {
+            16 => Some(1),
+            24 => Some(3),
+            _ => Some(5),
+        };
+    }
     match scheme {
         Scheme::Pki(Algorithm::MlKem512) => Some(1),
         Scheme::Pki(Algorithm::MlDsa44) => Some(2),

@@ -173,7 +173,7 @@ impl Context {
         if params.flag(ENCODING)? == Some(false) {
             return Err(Error::new(
                 Reason::Parameter,
-                "messages are encoded as FIPS 204 says, not given encoded",
+                "messages are encoded as FIPS 204 and FIPS 205 say, not given encoded",
             ));
         }
         if let Some(signature) = params.octets(SIGNATURE)? {

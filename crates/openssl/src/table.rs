@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use der::Encode;
+use gambeson::slhdsa::ParameterSet;
 use gambeson_hybrid::composite;
 use gambeson_hybrid::kem::{self, HybridKem};
 use gambeson_pki::Algorithm;
@@ -48,8 +49,9 @@ impl Row {
         };
         let signature = composite::Algorithm::by_name(name);
         let signature = signature.map(|found| (found.public_key_len(), found.max_signature_len()));
+        let slh_dsa = || self.scheme.slh_dsa().map(|set| (set.verifying_key_len(), set.signature_len()));
         let kem = || HybridKem::by_name(name).map(|kem| (kem.encapsulation_key_len(), kem.ciphertext_len()));
-        signature.or_else(kem)
+        signature.or_else(slh_dsa).or_else(kem)
     }
 }
 
@@ -65,6 +67,12 @@ pub enum Scheme {
 impl Scheme {
     pub fn signs(self) -> bool {
         matches!(self, Self::Pki(algorithm) if algorithm.signs())
+    }
+
+    /// The parameter set, for SLH-DSA.
+    pub fn slh_dsa(self) -> Option<ParameterSet> {
+        let Self::Pki(algorithm) = self else { return None };
+        ParameterSet::ALL.iter().copied().find(|set| set.name() == algorithm.name())
     }
 }
 
@@ -105,7 +113,7 @@ pub fn has(version: Version, since: Option<Version>) -> bool {
 }
 
 /// Rows of [`TABLE`].
-pub const ROWS: usize = 23;
+pub const ROWS: usize = 35;
 
 /// A group of TLS that has no other use. The core may have its KEM, and not its number.
 const fn group(
@@ -119,7 +127,7 @@ const fn group(
     Row { names: name, name, scheme: Scheme::Group(kem), object: None, in_core, security_bits, tls }
 }
 
-/// ML-KEM or ML-DSA; the object is its identifier and the shorter name of that.
+/// ML-KEM, ML-DSA or SLH-DSA; the object is its identifier and the shorter name of that.
 const fn standard(
     names: &'static CStr,
     name: &'static CStr,
@@ -144,7 +152,7 @@ const fn composite(
     Row { names, name, scheme: Scheme::Pki(algorithm), object, in_core: None, security_bits, tls }
 }
 
-/// Every algorithm: the groups of TLS, ML-KEM, ML-DSA, composite signatures, composite KEMs.
+/// Every algorithm: the groups of TLS, ML-KEM, ML-DSA, SLH-DSA, composite signatures, composite KEMs.
 pub static TABLE: [Row; ROWS] = [
     group(c"X25519MLKEM768", &kem::X25519_MLKEM768, 0x11ec, 192, (SINCE_3_5, SINCE_3_5)),
     group(c"SecP256r1MLKEM768", &kem::SECP256R1_MLKEM768, 0x11eb, 192, (SINCE_3_5, SINCE_3_5)),
@@ -198,6 +206,102 @@ pub static TABLE: [Row; ROWS] = [
         (c"2.16.840.1.101.3.4.3.19", c"id-ml-dsa-87"),
         256,
         Tls::Scheme { name: c"mldsa87", number: 0x0906 },
+    ),
+    standard(
+        c"SLH-DSA-SHA2-128s:id-slh-dsa-sha2-128s:2.16.840.1.101.3.4.3.20",
+        c"SLH-DSA-SHA2-128s",
+        Algorithm::SlhDsaSha2_128s,
+        (c"2.16.840.1.101.3.4.3.20", c"id-slh-dsa-sha2-128s"),
+        128,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHA2-128f:id-slh-dsa-sha2-128f:2.16.840.1.101.3.4.3.21",
+        c"SLH-DSA-SHA2-128f",
+        Algorithm::SlhDsaSha2_128f,
+        (c"2.16.840.1.101.3.4.3.21", c"id-slh-dsa-sha2-128f"),
+        128,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHA2-192s:id-slh-dsa-sha2-192s:2.16.840.1.101.3.4.3.22",
+        c"SLH-DSA-SHA2-192s",
+        Algorithm::SlhDsaSha2_192s,
+        (c"2.16.840.1.101.3.4.3.22", c"id-slh-dsa-sha2-192s"),
+        192,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHA2-192f:id-slh-dsa-sha2-192f:2.16.840.1.101.3.4.3.23",
+        c"SLH-DSA-SHA2-192f",
+        Algorithm::SlhDsaSha2_192f,
+        (c"2.16.840.1.101.3.4.3.23", c"id-slh-dsa-sha2-192f"),
+        192,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHA2-256s:id-slh-dsa-sha2-256s:2.16.840.1.101.3.4.3.24",
+        c"SLH-DSA-SHA2-256s",
+        Algorithm::SlhDsaSha2_256s,
+        (c"2.16.840.1.101.3.4.3.24", c"id-slh-dsa-sha2-256s"),
+        256,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHA2-256f:id-slh-dsa-sha2-256f:2.16.840.1.101.3.4.3.25",
+        c"SLH-DSA-SHA2-256f",
+        Algorithm::SlhDsaSha2_256f,
+        (c"2.16.840.1.101.3.4.3.25", c"id-slh-dsa-sha2-256f"),
+        256,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-128s:id-slh-dsa-shake-128s:2.16.840.1.101.3.4.3.26",
+        c"SLH-DSA-SHAKE-128s",
+        Algorithm::SlhDsaShake128s,
+        (c"2.16.840.1.101.3.4.3.26", c"id-slh-dsa-shake-128s"),
+        128,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-128f:id-slh-dsa-shake-128f:2.16.840.1.101.3.4.3.27",
+        c"SLH-DSA-SHAKE-128f",
+        Algorithm::SlhDsaShake128f,
+        (c"2.16.840.1.101.3.4.3.27", c"id-slh-dsa-shake-128f"),
+        128,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-192s:id-slh-dsa-shake-192s:2.16.840.1.101.3.4.3.28",
+        c"SLH-DSA-SHAKE-192s",
+        Algorithm::SlhDsaShake192s,
+        (c"2.16.840.1.101.3.4.3.28", c"id-slh-dsa-shake-192s"),
+        192,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-192f:id-slh-dsa-shake-192f:2.16.840.1.101.3.4.3.29",
+        c"SLH-DSA-SHAKE-192f",
+        Algorithm::SlhDsaShake192f,
+        (c"2.16.840.1.101.3.4.3.29", c"id-slh-dsa-shake-192f"),
+        192,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-256s:id-slh-dsa-shake-256s:2.16.840.1.101.3.4.3.30",
+        c"SLH-DSA-SHAKE-256s",
+        Algorithm::SlhDsaShake256s,
+        (c"2.16.840.1.101.3.4.3.30", c"id-slh-dsa-shake-256s"),
+        256,
+        Tls::Nothing,
+    ),
+    standard(
+        c"SLH-DSA-SHAKE-256f:id-slh-dsa-shake-256f:2.16.840.1.101.3.4.3.31",
+        c"SLH-DSA-SHAKE-256f",
+        Algorithm::SlhDsaShake256f,
+        (c"2.16.840.1.101.3.4.3.31", c"id-slh-dsa-shake-256f"),
+        256,
+        Tls::Nothing,
     ),
     composite(
         c"MLDSA87-Ed448-SHAKE256:id-MLDSA87-Ed448-SHAKE256:1.3.6.1.5.5.7.6.51",
@@ -324,6 +428,18 @@ macro_rules! for_rows {
             $functions::<20 $(, $more)?>(),
             $functions::<21 $(, $more)?>(),
             $functions::<22 $(, $more)?>(),
+            $functions::<23 $(, $more)?>(),
+            $functions::<24 $(, $more)?>(),
+            $functions::<25 $(, $more)?>(),
+            $functions::<26 $(, $more)?>(),
+            $functions::<27 $(, $more)?>(),
+            $functions::<28 $(, $more)?>(),
+            $functions::<29 $(, $more)?>(),
+            $functions::<30 $(, $more)?>(),
+            $functions::<31 $(, $more)?>(),
+            $functions::<32 $(, $more)?>(),
+            $functions::<33 $(, $more)?>(),
+            $functions::<34 $(, $more)?>(),
         ]
     };
 }
@@ -335,9 +451,9 @@ mod tests {
 
     use super::*;
 
-    /// The provider has no hash-based signatures.
+    /// The provider has no stateful signatures.
     #[test]
-    fn every_group_and_every_algorithm_but_classical_and_hash_based_ones_stands_in_the_table_once() {
+    fn every_group_and_every_algorithm_but_classical_and_stateful_ones_stands_in_the_table_once() {
         let groups = kem::KEMS.iter().filter(|kem| kem.group().is_some());
         let wanted: BTreeSet<&str> = groups
             .map(|kem| kem.name())
@@ -345,7 +461,6 @@ mod tests {
             .filter(|name| {
                 !["Ed25519", "Ed448", "ECDSA-P256", "ECDSA-P384", "HSS", "XMSS", "XMSSMT"].contains(name)
             })
-            .filter(|name| !name.starts_with("SLH-DSA"))
             .collect();
         let found: BTreeSet<&str> = TABLE.iter().map(|row| row.name.to_str().expect("ASCII")).collect();
         assert_eq!(found, wanted);

@@ -9,6 +9,7 @@
 //! | `scheme` | [`Scheme`]: numbers of signature schemes |
 //! | `signing` | private keys that sign handshakes |
 //! | `verification` | public keys of certificates |
+//! | `certified` | [`certified_chain`]: the chain and key of this side |
 //! | `chain` | [`ChainVerifier`], [`Roots`]: chains of certificates |
 //! | `raw_key` | [`KeyVerifier`] and what else RFC 7250 needs |
 //! | `base` | whose symmetric cryptography runs |
@@ -17,6 +18,7 @@
 #![warn(missing_debug_implementations)]
 
 mod base;
+mod certified;
 mod chain;
 mod classical;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -30,6 +32,7 @@ mod verification;
 mod words;
 
 pub use base::{UnsupportedProcessor, base};
+pub use certified::{ChainTooLong, certified_chain};
 pub use chain::{ChainVerifier, Roots};
 pub use group::{
     GROUPS, Group, MLKEM512, MLKEM768, MLKEM1024, P256, P384, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X448,

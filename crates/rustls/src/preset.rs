@@ -15,7 +15,7 @@ use crate::group::{
     Group, MLKEM1024, P256, P384, SECP256R1_MLKEM768, SECP384R1_MLKEM1024, X448, X448_MLKEM1024, X25519,
     X25519_MLKEM768,
 };
-use crate::scheme::Scheme;
+use crate::scheme::{SLH_DSA, Scheme};
 use crate::signing::Keys;
 use crate::verification::{self, VERIFICATIONS};
 
@@ -185,6 +185,25 @@ impl Builder {
         self.before.retain(differs);
         self.after.retain(differs);
         self.before.insert(0, scheme);
+        self
+    }
+
+    /// Adds the twelve signature schemes of SLH-DSA (draft-reddy-tls-slhdsa), as the least wanted: for handshakes and chains. No preset
+    /// has them: signatures have 7,856 to 49,856 bytes, and those of the sets in `s` take tens to hundreds of milliseconds to make.
+    ///
+    /// ```
+    /// use gambeson_rustls::{Builder, Preset};
+    ///
+    /// let provider = Builder::new(Preset::Default).slh_dsa().build()?;
+    /// let offered = provider.signature_verification_algorithms.supported_schemes();
+    /// assert_eq!(offered.last().map(|scheme| u16::from(*scheme)), Some(0x091c));
+    /// # Ok::<(), gambeson_rustls::UnsupportedProcessor>(())
+    /// ```
+    #[must_use]
+    pub fn slh_dsa(mut self) -> Self {
+        let missing = |scheme: &Scheme| !self.before.contains(scheme) && !self.after.contains(scheme);
+        let added: Vec<_> = SLH_DSA.into_iter().filter(missing).collect();
+        self.after.extend(added);
         self
     }
 

@@ -12,7 +12,8 @@ use crate::{signing, verification};
 /// The number by which a handshake names an algorithm that signs.
 ///
 /// Those of ML-DSA and Ed448 are registered. Composite signatures have none yet: [`Scheme::MLDSA87_ED448`] has one from the range
-/// for private use (0xFE00 to 0xFFFF), and [`Scheme::composite`] gives any to any of them.
+/// for private use (0xFE00 to 0xFFFF), and [`Scheme::composite`] gives any to any of them, except those that other schemes have.
+/// [`Scheme::slh_dsa`] has the numbers of draft-reddy-tls-slhdsa.
 ///
 /// ```
 /// use gambeson_pki::Algorithm;
@@ -42,6 +43,33 @@ impl Scheme {
     /// MLDSA87-Ed448-SHAKE256, 0xFE12: private use.
     pub const MLDSA87_ED448: Self = Self { number: 0xfe12, algorithm: Algorithm::MlDsa87Ed448 };
 
+    /// The scheme of a parameter set of SLH-DSA, 0x0911 to 0x091C (draft-reddy-tls-slhdsa). Only [`Builder::slh_dsa`] and
+    /// [`Builder::scheme`] enable it.
+    ///
+    /// 0x0912, `slhdsa_sha2_128f`, was the number of a composite in old drafts of composites: a peer that implements such a draft takes
+    /// one for the other, and the handshake fails. [`Scheme::composite`] refuses the numbers of SLH-DSA, so one provider never has both.
+    ///
+    /// ```
+    /// use gambeson_pki::{Algorithm, PrivateKey};
+    /// use gambeson_rustls::Scheme;
+    ///
+    /// let scheme = Scheme::slh_dsa(Algorithm::SlhDsaSha2_128f)?;
+    /// assert_eq!(scheme.number(), 0x0912);
+    /// let key = scheme.signing_key(PrivateKey::generate(Algorithm::SlhDsaSha2_128f)?)?;
+    /// # let _ = key;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// [`Builder::slh_dsa`]: crate::Builder::slh_dsa
+    /// [`Builder::scheme`]: crate::Builder::scheme
+    ///
+    /// # Errors
+    /// [`SchemeError::NotSlhDsa`].
+    pub fn slh_dsa(algorithm: Algorithm) -> Result<Self, SchemeError> {
+        let scheme = SLH_DSA.iter().find(|scheme| scheme.algorithm == algorithm);
+        scheme.copied().ok_or(SchemeError::NotSlhDsa { algorithm })
+    }
+
     /// A scheme of a composite algorithm, under a number on which both sides have agreed.
     ///
     /// # Errors
@@ -57,11 +85,12 @@ impl Scheme {
             return Err(SchemeError::NeverNegotiated { number });
         }
         let known = SignatureScheme::from(number).as_str().is_some();
-        // What is registered and rustls has no name for: RSA PKCS#1 v1.5 of clients (RFC 9963), ECCSI, IBS, SM2 and GOST, the curves of
-        // brainpool (RFC 8734), and SLH-DSA (draft-reddy-tls-slhdsa; drafts of composites once had 0x0912).
-        let registered =
-            matches!(number, 0x0420 | 0x0520 | 0x0620 | 0x0704..=0x070f | 0x081a..=0x081c | 0x0911..=0x091c);
-        if known || registered {
+        // What is registered and rustls has no name for: RSA PKCS#1 v1.5 of clients (RFC 9963), ECCSI, IBS, SM2 and GOST, and the curves
+        // of brainpool (RFC 8734).
+        let registered = matches!(number, 0x0420 | 0x0520 | 0x0620 | 0x0704..=0x070f | 0x081a..=0x081c);
+        // Drafts of composites once had 0x0912.
+        let slh_dsa = SLH_DSA.iter().any(|scheme| scheme.number == number);
+        if known || registered || slh_dsa {
             return Err(SchemeError::Taken { number });
         }
         Ok(Self { number, algorithm })
@@ -95,12 +124,33 @@ impl Scheme {
     }
 }
 
+/// All schemes of SLH-DSA (draft-reddy-tls-slhdsa).
+pub(crate) const SLH_DSA: [Scheme; 12] = [
+    Scheme { number: 0x0911, algorithm: Algorithm::SlhDsaSha2_128s },
+    Scheme { number: 0x0912, algorithm: Algorithm::SlhDsaSha2_128f },
+    Scheme { number: 0x0913, algorithm: Algorithm::SlhDsaSha2_192s },
+    Scheme { number: 0x0914, algorithm: Algorithm::SlhDsaSha2_192f },
+    Scheme { number: 0x0915, algorithm: Algorithm::SlhDsaSha2_256s },
+    Scheme { number: 0x0916, algorithm: Algorithm::SlhDsaSha2_256f },
+    Scheme { number: 0x0917, algorithm: Algorithm::SlhDsaShake128s },
+    Scheme { number: 0x0918, algorithm: Algorithm::SlhDsaShake128f },
+    Scheme { number: 0x0919, algorithm: Algorithm::SlhDsaShake192s },
+    Scheme { number: 0x091a, algorithm: Algorithm::SlhDsaShake192f },
+    Scheme { number: 0x091b, algorithm: Algorithm::SlhDsaShake256s },
+    Scheme { number: 0x091c, algorithm: Algorithm::SlhDsaShake256f },
+];
+
 /// Why there is no such scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemeError {
     /// The algorithm is no composite signature: it has its number already, or does not sign.
     NotComposite {
+        /// Which was given.
+        algorithm: Algorithm,
+    },
+    /// The algorithm is no parameter set of SLH-DSA.
+    NotSlhDsa {
         /// Which was given.
         algorithm: Algorithm,
     },
@@ -127,6 +177,7 @@ impl fmt::Display for SchemeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotComposite { algorithm } => write!(f, "{algorithm} is no composite signature"),
+            Self::NotSlhDsa { algorithm } => write!(f, "{algorithm} is no parameter set of SLH-DSA"),
             Self::NeverNegotiated { number } => write!(
                 f,
                 "the signature scheme {number:#06x} would never be negotiated: its high byte must be above 3 and its low byte above 2"

@@ -33,6 +33,23 @@ table! {
     MlDsa65EcdsaP256 = AlgorithmIdentifier::from_slice(composite::MLDSA65_ECDSA_P256_SHA512.oid());
     MlDsa44Ed25519 = AlgorithmIdentifier::from_slice(composite::MLDSA44_ED25519_SHA512.oid());
     MlDsa44EcdsaP256 = AlgorithmIdentifier::from_slice(composite::MLDSA44_ECDSA_P256_SHA256.oid());
+    SlhDsaSha2_128s = AlgorithmIdentifier::from_slice(const { &slh_dsa(20) });
+    SlhDsaSha2_128f = AlgorithmIdentifier::from_slice(const { &slh_dsa(21) });
+    SlhDsaSha2_192s = AlgorithmIdentifier::from_slice(const { &slh_dsa(22) });
+    SlhDsaSha2_192f = AlgorithmIdentifier::from_slice(const { &slh_dsa(23) });
+    SlhDsaSha2_256s = AlgorithmIdentifier::from_slice(const { &slh_dsa(24) });
+    SlhDsaSha2_256f = AlgorithmIdentifier::from_slice(const { &slh_dsa(25) });
+    SlhDsaShake128s = AlgorithmIdentifier::from_slice(const { &slh_dsa(26) });
+    SlhDsaShake128f = AlgorithmIdentifier::from_slice(const { &slh_dsa(27) });
+    SlhDsaShake192s = AlgorithmIdentifier::from_slice(const { &slh_dsa(28) });
+    SlhDsaShake192f = AlgorithmIdentifier::from_slice(const { &slh_dsa(29) });
+    SlhDsaShake256s = AlgorithmIdentifier::from_slice(const { &slh_dsa(30) });
+    SlhDsaShake256f = AlgorithmIdentifier::from_slice(const { &slh_dsa(31) });
+}
+
+/// The identifier of a parameter set of SLH-DSA (RFC 9909, section 3), by its number below 2.16.840.1.101.3.4.3; without parameters.
+const fn slh_dsa(number: u8) -> [u8; 11] {
+    [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, number]
 }
 
 /// That of `algorithm`, if it is one of ours.

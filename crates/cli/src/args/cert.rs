@@ -88,7 +88,7 @@ pub struct Output {
 /// `gambeson cert new`
 #[derive(Debug, Args)]
 pub struct CertNew {
-    /// The algorithm of all keys; composites such as mldsa87-ed448 need --preset fully-hybrid of `tls get`, or drafts in other programs
+    /// The algorithm of all keys; composites such as mldsa87-ed448 need --preset fully-hybrid of `tls get`, or drafts in other programs; SLH-DSA needs --slh-dsa of `tls serve` and `tls get`
     #[arg(long, value_enum, ignore_case = true, default_value = "ml-dsa-65")]
     pub alg: Algorithm,
     /// The number of certificates in the chain: 1 signs itself, 2 is a root and a server, 3 has an authority between

@@ -60,9 +60,12 @@ pub struct TlsServe {
     /// Send all received bytes back
     #[arg(long)]
     pub echo: bool,
-    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all]
+    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all but SLH-DSA]
     #[arg(long, value_name = "PRESET")]
     pub preset: Option<Preset>,
+    /// Enable SLH-DSA certificates of this side and of clients (draft-reddy-tls-slhdsa); off by default
+    #[arg(long)]
+    pub slh_dsa: bool,
     /// The most connections at a time; more have to wait
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     pub connections: u16,
@@ -123,6 +126,9 @@ pub struct TlsPeer {
     /// Connect to this address, whatever address the name has
     #[arg(long, value_name = "ADDRESS", value_parser = address::connect)]
     pub connect_to: Option<SocketAddr>,
+    /// Offer the signature schemes of SLH-DSA, too (draft-reddy-tls-slhdsa); off by default
+    #[arg(long)]
+    pub slh_dsa: bool,
     /// Seconds for which the server may be silent
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,

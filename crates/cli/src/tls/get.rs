@@ -35,7 +35,7 @@ pub(super) fn get(console: Console, options: &TlsGet) -> Result<Status, Error> {
     if options.out.as_os_str() != "-" {
         files::refuse_existing(&options.out, options.force)?;
     }
-    let provider = Arc::new(provider(Some(options.preset))?);
+    let provider = Arc::new(provider(Some(options.preset), options.peer.slh_dsa)?);
     let lists = Lists::read(&options.lists)?;
     let inner = chains(options.ca.as_deref(), &lists, &provider)?;
     let algorithms = provider.signature_verification_algorithms;
@@ -170,9 +170,10 @@ fn remedy(options: &TlsGet, host: &str, server: &str) -> String {
         Preset::FullyHybrid => ("default", "without composite certificates"),
         _ => ("fully-hybrid", "with a composite certificate"),
     };
+    let slh_dsa = if options.peer.slh_dsa { "" } else { "--slh-dsa, for one with an SLH-DSA certificate, " };
     let to = options.peer.connect_to.map_or_else(String::new, |address| format!(" --connect-to {address}"));
     format!(
-        "{host}: try --preset {other}, for a server {of}, or see what the server takes: `gambeson tls scan {server}{to}` tells; "
+        "{host}: try --preset {other}, for a server {of}, {slh_dsa}or see what the server takes: `gambeson tls scan {server}{to}` tells; "
     )
 }
 

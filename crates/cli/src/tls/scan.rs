@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error> {
     let (host, port) = host_and_port(server(&options.server)?, Some(443))?;
-    let all = provider(None)?;
+    let all = provider(None, options.peer.slh_dsa)?;
     let schemes = all.signature_verification_algorithms.supported_schemes();
     let attempt = |provider: CryptoProvider, schemes: Vec<SignatureScheme>| {
         handshake(&host, port, options, provider, schemes)
@@ -57,8 +57,8 @@ pub(super) fn scan(console: Console, options: &TlsScan) -> Result<Status, Error>
 
     let hybrid: Vec<&str> =
         taken_groups.iter().filter(|(_, quantum)| *quantum).map(|(name, _)| &name[..]).collect();
-    let signed: Vec<&str> =
-        taken_schemes.iter().map(|name| &name[..]).filter(|name| name.starts_with("mldsa")).collect();
+    let is_post_quantum = |name: &&str| name.starts_with("mldsa") || name.starts_with("slhdsa");
+    let signed: Vec<&str> = taken_schemes.iter().map(|name| &name[..]).filter(is_post_quantum).collect();
     let is_reached = first.is_ok() || !taken_groups.is_empty();
     let verdict = match (hybrid.is_empty(), signed.is_empty(), is_reached) {
         (_, _, false) => "no handshake succeeded",

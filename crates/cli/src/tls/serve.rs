@@ -11,11 +11,11 @@ use crate::error::{Error, Status};
 use crate::http::{self, Content, Failure};
 use crate::listener::{Ending, Listener};
 use crate::wire::Wire;
-use gambeson_rustls::explain;
 use gambeson_rustls::rustls::crypto::CryptoProvider;
 use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ServerConfig, ServerConnection, Stream, version};
+use gambeson_rustls::{certified_chain, explain};
 use hyper::body::Body;
 use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Method, Response, StatusCode};
@@ -62,7 +62,7 @@ pub(super) fn serve(console: Console, options: &TlsServe) -> Result<Status, Erro
             folder.display()
         )));
     }
-    let provider = Arc::new(provider(options.preset)?);
+    let provider = Arc::new(provider(options.preset, options.slh_dsa)?);
     let key = certified_key(options, &provider)?;
     let (lists, _) = read_lists(options, &Lists::default())?;
     let config = config(options, &provider, &key, &lists)?;
@@ -147,9 +147,8 @@ impl Drop for Place {
 /// The certificate with its key, which are read once.
 fn certified_key(options: &TlsServe, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>, Error> {
     let chain = own_chain(&options.cert)?;
-    let key = private_key(&options.key, options.passphrase.passphrase_fd)?;
-    let key = CertifiedKey::from_der(chain, key, provider).map_err(|error| wrong(options, &error))?;
-    Ok(Arc::new(key))
+    let key = private_key(&options.key, options.passphrase.passphrase_fd, options.slh_dsa)?;
+    certified_chain(chain, key, provider).map_err(|error| wrong(options, &error))
 }
 
 fn wrong(options: &TlsServe, error: &rustls::Error) -> Error {

@@ -81,6 +81,33 @@ fn every_preset_meets_a_server_with_its_kind_of_certificate() {
 }
 
 #[test]
+fn certificates_of_slh_dsa_are_taken_with_the_option_alone() {
+    let folder = with_chain("slh-dsa-sha2-128f");
+    let serve = "tls serve --listen 127.0.0.1:0 --cert pki/server.pem --key pki/server.key";
+    folder
+        .run(serve)
+        .exits(2)
+        .tells("a key of SLH-DSA-SHA2-128f, which signs handshakes with --slh-dsa alone");
+    let server = Server::start(&folder, "--slh-dsa");
+    let told = server.get(&folder, "/", "--slh-dsa -o body --json").exits(0).json();
+    assert_eq!(told["scheme"], "slhdsa_sha2_128f");
+    let told =
+        server.get(&folder, "/", "-o body --force --json").exits(1).tells("--slh-dsa, for one with").json();
+    assert_eq!(told["reason"], "alert");
+    let scan = format!("tls scan 127.0.0.1:{} --slh-dsa --json", server.port);
+    let rows = folder.run(&scan).exits(0).rows();
+    let taken = |row: &&Value| row["type"] == "scheme" && row["taken"] == true;
+    let taken: Vec<_> = rows.iter().filter(taken).map(|row| &row["codePoint"]).collect();
+    assert_eq!(taken, [0x0912]);
+    assert_eq!(rows.last().expect("a verdict")["postQuantumSchemes"][0], "slhdsa_sha2_128f");
+
+    // A server and an authority, with 35,664 bytes of signature each.
+    let folder = Folder::new();
+    folder.run("cert new --levels 3 --alg slh-dsa-sha2-192f -o pki").exits(0);
+    folder.run(&format!("{serve} --slh-dsa")).exits(3).tells("use fewer certificates");
+}
+
+#[test]
 fn files_are_given_out_and_nothing_beside_them() {
     let folder = with_chain("ml-dsa-44");
     std::fs::create_dir_all(folder.path("www/sub")).unwrap();

@@ -99,7 +99,7 @@ fn each_version_gets_what_it_lacks() {
         library.capabilities(c"TLS-SIGALG", c"tls-sigalg-iana-name", c"tls-sigalg-code-point")
     };
     let old = library();
-    assert_eq!(count(&old), [23, 13, 10, 18 * 7, 18 * 2]);
+    assert_eq!(count(&old), [35, 13, 22, 30 * 7, 30 * 2]);
     let wanted = [
         ("X25519MLKEM768", 0x11ec),
         ("SecP256r1MLKEM768", 0x11eb),
@@ -325,7 +325,7 @@ fn keys_of_every_algorithm_are_made_copied_exported_imported_and_compared() {
         [key, other, empty, public, all].into_iter().for_each(|key| keys.free(key));
         names.insert(name);
     }
-    assert_eq!(names.len(), 23);
+    assert_eq!(names.len(), 35);
     assert_eq!(errors(), []);
 }
 
@@ -366,7 +366,7 @@ fn keys_of_wrong_bytes_lengths_and_types_are_refused_with_the_reason() {
         [full, key].into_iter().for_each(|key| keys.free(key));
         count += 1;
     }
-    assert_eq!(count, 23);
+    assert_eq!(count, 35);
     assert!(
         !Keys { module: &library, table: library.algorithms(KEYMGMT)["ML-DSA-44"] }.has(ptr::null_mut(), 0)
     );
@@ -390,6 +390,33 @@ fn seeds_make_the_same_key_and_have_to_fit_what_is_beside_them() {
         refused(!keys.generate(BOTH, &[octets(c"seed", &seed[1..])]).is_null(), INVALID_KEY);
         [one, other, again].into_iter().for_each(|key| keys.free(key));
     }
+}
+
+#[test]
+fn seeds_of_slh_dsa_make_the_key_of_fips_205() {
+    use gambeson::slhdsa::{ParameterSet, SigningKey};
+    let library = library();
+    let managers = library.algorithms(KEYMGMT);
+    for set in ParameterSet::ALL {
+        let (n, keys) = (set.seed_len(), Keys { module: &library, table: managers[set.name()] });
+        let seed: Vec<u8> = (0..96).take(3 * n).collect();
+        let key = keys.generate(BOTH, &[octets(c"seed", &seed)]);
+        let expected = SigningKey::from_seeds(*set, &seed[..n], &seed[n..2 * n], &seed[2 * n..]);
+        let expected = expected.expect("seeds of its length");
+        assert_eq!(keys.octets(key, c"priv").as_deref(), Some(expected.expose_bytes()), "{}", set.name());
+        assert_eq!(keys.octets(key, c"pub").as_deref(), Some(expected.verifying_key().as_bytes()));
+        assert_eq!(keys.octets(key, c"seed"), None);
+        assert_eq!(keys.number(key, c"security-bits"), Some(8 * n));
+        assert_eq!(keys.number(key, c"security-category"), Some(n / 4 - 3));
+        refused(!keys.generate(BOTH, &[octets(c"seed", &seed[1..])]).is_null(), INVALID_KEY);
+        // PK.root is that of another key.
+        let mut wrong = expected.expose_bytes().to_vec();
+        wrong[4 * n - 1] ^= 1;
+        let again = keys.empty();
+        refused(keys.import(again, BOTH, &[octets(c"priv", &wrong)]), INVALID_KEY);
+        [key, again].into_iter().for_each(|key| keys.free(key));
+    }
+    assert_eq!(ParameterSet::ALL.len(), 12);
 }
 
 #[test]
@@ -476,7 +503,7 @@ fn everything(library: &Library) {
             let context = Context::new(library, table, 16);
             let (starts, sign): ([DigestInit; 2], Sign) = ([table.get(8), table.get(12)], table.get(11));
             let verify: Verify = table.get(15);
-            let (mut out, mut len) = (vec![0; 5000], 0);
+            let (mut out, mut len) = (vec![0; 50_000], 0);
             // SAFETY: a context and a key of the provider, a place of that size, and bytes.
             unsafe {
                 assert_eq!(starts[0](context.0, ptr::null(), again, ptr::null()), 1, "{name}");
@@ -542,8 +569,8 @@ fn signatures_verify_for_their_message_context_and_key_alone() {
             [octets(c"context-string", b"context"), value(c"deterministic", INTEGER, &[1, 0, 0, 0])];
         let (signer, done) = start(true, key, &context);
         assert!(done, "{name}");
-        let signature = sign(&signer, b"message", 5000).expect("a signature");
-        assert_eq!(sign(&signer, b"message", 5000).as_ref(), Some(&signature), "{name} is deterministic");
+        let signature = sign(&signer, b"message", 50_000).expect("a signature");
+        assert_eq!(sign(&signer, b"message", 50_000).as_ref(), Some(&signature), "{name} is deterministic");
         refused(sign(&signer, b"message", 100).is_some(), BUFFER_TOO_SMALL);
         let (verifier, done) = start(false, key, &context[..1]);
         assert!(done && verifies(&verifier, b"message", &signature), "{name}");
@@ -556,7 +583,7 @@ fn signatures_verify_for_their_message_context_and_key_alone() {
         let (verifier, _) = start(false, other, &context[..1]);
         refused(verifies(&verifier, b"message", &signature), INVALID_SIGNATURE);
         let (hedged, _) = start(true, key, &context[..1]);
-        assert_ne!(sign(&hedged, b"message", 5000), sign(&hedged, b"message", 5000), "{name} is hedged");
+        assert_ne!(sign(&hedged, b"message", 50_000), sign(&hedged, b"message", 50_000), "{name} is hedged");
         refused(start(true, key, &[octets(c"context-string", &[0; 256])]).1, PARAMETER);
         refused(start(true, key, &[value(c"message-encoding", INTEGER, &[0; 4])]).1, PARAMETER);
         let public = keys.dup(key, PUBLIC);
@@ -567,7 +594,7 @@ fn signatures_verify_for_their_message_context_and_key_alone() {
         refused(unsafe { init(signer.0, c"SHA256".as_ptr(), key, ptr::null()) } == 1, DIGEST_NOT_SUPPORTED);
         [key, other, public].into_iter().for_each(|key| keys.free(key));
     }
-    assert_eq!(tables.len(), 10);
+    assert_eq!(tables.len(), 22);
 }
 
 /// What a decoder makes of a stream: whether it answered with 1, the name of the algorithm, and what it left unread.

@@ -42,10 +42,22 @@ pub const GROUPS: [&str; 8] = [
 ];
 
 /// Every signature algorithm that it has.
-pub const SIGNATURES: [&str; 10] = [
+pub const SIGNATURES: [&str; 22] = [
     "ML-DSA-44",
     "ML-DSA-65",
     "ML-DSA-87",
+    "SLH-DSA-SHA2-128s",
+    "SLH-DSA-SHA2-128f",
+    "SLH-DSA-SHA2-192s",
+    "SLH-DSA-SHA2-192f",
+    "SLH-DSA-SHA2-256s",
+    "SLH-DSA-SHA2-256f",
+    "SLH-DSA-SHAKE-128s",
+    "SLH-DSA-SHAKE-128f",
+    "SLH-DSA-SHAKE-192s",
+    "SLH-DSA-SHAKE-192f",
+    "SLH-DSA-SHAKE-256s",
+    "SLH-DSA-SHAKE-256f",
     "MLDSA87-Ed448-SHAKE256",
     "MLDSA87-ECDSA-P384-SHA512",
     "MLDSA65-Ed25519-SHA512",

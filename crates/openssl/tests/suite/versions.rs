@@ -7,10 +7,10 @@ use std::process::Command;
 
 use crate::host::{GROUPS, Host, are_there, free_port, must_run};
 
-/// Handshakes inside one process, with a certificate of each kind; then as a client of others.
+/// Handshakes inside one process, with a certificate of each kind; a certificate of SLH-DSA, and a changed one; then as a client of others.
 const SCRIPT: &str = r#"
 import socket, subprocess, sys, threading
-from OpenSSL import SSL
+from OpenSSL import SSL, crypto
 print(SSL.SSLeay_version(SSL.SSLEAY_VERSION).decode().split()[1])
 def shake(connection):
     connection.setblocking(True)
@@ -50,6 +50,19 @@ try:
 except SSL.Error:
     print("refused")
     there.close()
+def verified(der):
+    certificate = crypto.load_certificate(crypto.FILETYPE_ASN1, der)
+    store = crypto.X509Store()
+    store.add_cert(certificate)
+    store.set_flags(0x4000) # X509_V_FLAG_CHECK_SS_SIGNATURE
+    try:
+        crypto.X509StoreContext(store, certificate).verify_certificate()
+        return certificate.get_signature_algorithm().decode()
+    except crypto.X509StoreContextError:
+        return "refused"
+der = open("slh_dsa.der", "rb").read()
+print(verified(der))
+print(verified(der[:-1] + bytes([der[-1] ^ 1])))
 for argument in sys.argv[1:]:
     group, port = argument.split("=")
     client(socket.create_connection(("127.0.0.1", int(port))), "server.pem")
@@ -111,6 +124,10 @@ fn runs_on(release: &str, version: &str, certificates: [&str; 3]) {
         let rest = ["-subj", "/CN=localhost", "-addext", "basicConstraints=critical,CA:TRUE"];
         host.openssl(&[&new[..], &rest].concat());
     }
+    let slh_dsa = ["req", "-x509", "-newkey", "SLH-DSA-SHA2-128f", "-nodes", "-keyout", "slh_dsa.key"];
+    host.openssl(
+        &[&slh_dsa[..], &["-subj", "/CN=localhost", "-outform", "DER", "-out", "slh_dsa.der"]].concat(),
+    );
     let peers: Vec<_> = GROUPS
         .map(|group| {
             let port = free_port();
@@ -126,7 +143,7 @@ fn runs_on(release: &str, version: &str, certificates: [&str; 3]) {
     assert!(
         lines.eq(certificates
             .into_iter()
-            .chain(["refused"])
+            .chain(["refused", "SLH-DSA-SHA2-128f", "refused"])
             .chain(GROUPS.into_iter().flat_map(|group| [group; 2]))),
         "{said}"
     );

@@ -48,7 +48,7 @@ pub fn preset(preset: Preset) -> Arc<CryptoProvider> {
 pub struct Chain {
     pub root: Certificate,
     pub sent: Vec<Certificate>,
-    key: PrivateKey,
+    pub key: PrivateKey,
 }
 
 impl Chain {
@@ -181,7 +181,7 @@ where
     D: rustls::SideData,
 {
     while !bytes.is_empty() {
-        connection.read_tls(&mut bytes).unwrap();
+        connection.read_tls(&mut bytes).map_err(|error| Error::General(error.to_string()))?;
         connection.process_new_packets()?;
     }
     Ok(())

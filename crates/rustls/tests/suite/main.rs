@@ -8,3 +8,4 @@ mod providers;
 mod raw_keys;
 mod refusals;
 mod shares;
+mod slh_dsa;

@@ -68,10 +68,10 @@ fn a_certificate_of_another_name_is_refused() {
 /// A server that sends these certificates without looking at them.
 fn server_with(chain: &Chain, certificates: Vec<CertificateDer<'static>>) -> ServerConfig {
     let key = everything().key_provider.load_private_key(chain.key()).unwrap();
-    server_of(CertifiedKey::new(certificates, key))
+    server_of(CertifiedKey::new(certificates, key).into())
 }
 
-fn server_of(key: CertifiedKey) -> ServerConfig {
+pub fn server_of(key: Arc<CertifiedKey>) -> ServerConfig {
     let resolver: Arc<dyn ResolvesServerCert> = Arc::new(SingleCertAndKey::from(key));
     ServerConfig::builder_with_provider(everything())
         .with_safe_default_protocol_versions()
@@ -144,12 +144,17 @@ impl Signer for SpoiledSigner {
     }
 }
 
+/// A key that changes its signatures of handshakes with `spoil`.
+pub fn spoilt_key(key: Arc<dyn SigningKey>, spoil: fn(&mut Vec<u8>)) -> Arc<dyn SigningKey> {
+    Arc::new(Spoiled(key, spoil))
+}
+
 /// What a client says to a handshake signature that `spoil` changed.
 fn spoilt(algorithm: Algorithm, spoil: fn(&mut Vec<u8>)) -> Box<Failure> {
     let chain = Chain::new(algorithm, 2);
     let key = everything().key_provider.load_private_key(chain.key()).unwrap();
-    let key = CertifiedKey::new(chain.certificates(), Arc::new(Spoiled(key, spoil)));
-    connect(chain.client(&everything()), server_of(key)).unwrap_err()
+    let key = CertifiedKey::new(chain.certificates(), spoilt_key(key, spoil));
+    connect(chain.client(&everything()), server_of(key.into())).unwrap_err()
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub struct TlsProxy {
     #[arg(long, value_name = "PROTOCOL", value_delimiter = ',', value_parser = protocol)]
     pub alpn: Vec<String>,
 
+    /// Enable SLH-DSA certificates on both sides (draft-reddy-tls-slhdsa); off by default
+    #[arg(long)]
+    pub slh_dsa: bool,
     /// A revocation list, in which certificates of its issuer are looked up, with --client-ca or --tls (may be given again). The issuer is among --client-ca, --ca
     /// and our own certificates, or has its certificate in FILE. SIGHUP has it read again; an older list does not replace a newer one
     #[arg(long = "crl", value_name = "FILE")]
@@ -32,7 +35,7 @@ pub struct TlsProxy {
     /// Its private key; one with a passphrase takes that from GAMBESON_PASSPHRASE at each reload
     #[arg(short, long, value_name = "KEY", requires = "cert", help_heading = "TLS with clients")]
     pub key: Option<PathBuf>,
-    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all]
+    /// Take only the groups and schemes of default, cnsa2, fully-hybrid or classical-448 [default: all but SLH-DSA]
     #[arg(long, value_name = "PRESET", requires = "cert", help_heading = "TLS with clients")]
     pub preset: Option<Preset>,
     /// Ask every client for a certificate that leads to one of these roots

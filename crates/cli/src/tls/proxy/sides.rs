@@ -4,11 +4,11 @@ use super::super::{Lists, Noting, chains, own_chain, private_key, provider, serv
 use crate::args::tls::TlsProxy;
 use crate::error::Error;
 use gambeson_pki::Certificate;
-use gambeson_rustls::explain;
 use gambeson_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use gambeson_rustls::rustls::server::NoServerSessionStorage;
 use gambeson_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use gambeson_rustls::rustls::{self, ClientConfig, KeyLog, ServerConfig, version};
+use gambeson_rustls::{certified_chain, explain};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,9 +82,9 @@ impl Clients {
         let bad = |error: rustls::Error| wrong(cert, &explain(&error));
         let chain = own_chain(cert)?;
         let expires = judge(cert, &chain)?;
-        let provider = Arc::new(provider(options.preset)?);
-        let key = private_key(key, options.passphrase.passphrase_fd)?;
-        let key = Arc::new(CertifiedKey::from_der(chain, key, &provider).map_err(bad)?);
+        let provider = Arc::new(provider(options.preset, options.slh_dsa)?);
+        let key = private_key(key, options.passphrase.passphrase_fd, options.slh_dsa)?;
+        let key = certified_chain(chain, key, &provider).map_err(bad)?;
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&version::TLS13])
             .map_err(bad)?;
@@ -117,12 +117,12 @@ impl Server {
     ) -> Result<Self, Error> {
         let name = server_name(options.name.as_deref().unwrap_or(host))?;
         let outside = |error: &dyn Display| Error::outside(error.to_string());
-        let provider = Arc::new(provider(Some(options.offer))?);
+        let provider = Arc::new(provider(Some(options.offer), options.slh_dsa)?);
         let inner = chains(options.ca.as_deref(), lists, &provider)?;
         let algorithms = provider.signature_verification_algorithms;
         let verifier =
             Noting { inner: Some(inner), algorithms, schemes: algorithms.supported_schemes(), seen: None };
-        let builder = ClientConfig::builder_with_provider(provider)
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_protocol_versions(&[&version::TLS13])
             .map_err(|error| outside(&error))?
             .dangerous()
@@ -131,8 +131,10 @@ impl Server {
             (Some(cert), Some(key)) => {
                 let chain = own_chain(cert)?;
                 judge(cert, &chain)?;
-                let key = private_key(key, options.passphrase.passphrase_fd)?;
-                builder.with_client_auth_cert(chain, key).map_err(|error| wrong(cert, &explain(&error)))?
+                let key = private_key(key, options.passphrase.passphrase_fd, options.slh_dsa)?;
+                let key = certified_chain(chain, key, &provider);
+                let key = key.map_err(|error| wrong(cert, &explain(&error)))?;
+                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(key)))
             }
             _ => builder.with_no_client_auth(),
         };
