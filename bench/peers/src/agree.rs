@@ -77,6 +77,20 @@ pub fn signature(
             (SignatureVerb::Verify, _) => (if case.valid { &[1] } else { &[0] }, &[]),
         }
     };
+    if work.batch > 1 && work.random {
+        let mut answer = Answer::default();
+        (work.run)(0, &mut answer);
+        let len = cases.all[0].signature.len();
+        if answer.public.len() != len * work.batch {
+            return Err(format!("{} bytes of signatures for a batch of {}", answer.public.len(), work.batch));
+        }
+        for (i, signature) in answer.public.chunks_exact(len).enumerate() {
+            let one = Answer { public: signature.to_vec(), private: Vec::new() };
+            across(&cases.key(i).public, &cases.all[i].message, &one)
+                .map_err(|error| format!("case {i}: {error}"))?;
+        }
+        return Ok(());
+    }
     if work.batch > 1 {
         return batch(work, cases.all.len(), count, outputs);
     }
@@ -427,7 +441,7 @@ mod tests {
         let cases = KemCases::new(set, BATCH);
         let honest = |forgets_the_tampered: bool| {
             let mut one = KemPeer::work(&Ours, set, KemVerb::Decaps, Form::Oneshot, &cases).expect("a door");
-            Work::batch(move |asked, answer| {
+            Work::batch(BATCH, move |asked, answer| {
                 let mut all = Answer::default();
                 for i in 0..BATCH {
                     let last = asked == BATCH && i + 1 == BATCH && !forgets_the_tampered;

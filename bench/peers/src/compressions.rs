@@ -7,7 +7,7 @@
 use gambeson::sha3::{self, State};
 
 use crate::measure::{median, now};
-use crate::peers::{SignatureSet, SignatureVerb};
+use crate::peers::{EIGHT, Form, SignatureSet, SignatureVerb};
 
 /// Numbers of compressions, by function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,10 +89,11 @@ impl SlhDsa {
         leaf.times(leaves).and(self.hash(2).times(leaves - 1.0))
     }
 
-    fn sign(&self) -> Compressions {
+    /// A signature that computes as many trees of the hypertree: d, one less with a prepared key.
+    fn sign(&self, trees: f64) -> Compressions {
         let leaves = f64::from(1_u32 << self.a);
         let tree = self.hash(1).times(2.0 * leaves).and(self.hash(2).times(leaves - 1.0));
-        tree.times(self.k as f64).and(self.hash(self.k)).and(self.tree().times(self.d as f64))
+        tree.times(self.k as f64).and(self.hash(self.k)).and(self.tree().times(trees))
     }
 
     fn verify(&self) -> Compressions {
@@ -126,16 +127,21 @@ fn xmss(verb: SignatureVerb) -> f64 {
     }
 }
 
-/// The compressions of an operation; nothing for schemes of lattices.
-pub fn of(set: SignatureSet, verb: SignatureVerb) -> Option<Compressions> {
+/// The compressions of an operation in a form; nothing for schemes of lattices.
+pub fn of(set: SignatureSet, verb: SignatureVerb, form: Form) -> Option<Compressions> {
     let sha_256 = |count| Some(Compressions { sha_256: count, ..Compressions::default() });
     match set {
         SignatureSet::LmsSha256H10W8 => sha_256(lms(verb)),
         SignatureSet::XmssSha2_10_256 => sha_256(xmss(verb)),
-        _ => slh_dsa(set).map(|parameters| match verb {
-            SignatureVerb::Keygen => parameters.tree(),
-            SignatureVerb::Sign => parameters.sign(),
-            SignatureVerb::Verify => parameters.verify(),
+        _ => slh_dsa(set).map(|parameters| match (verb, form) {
+            (SignatureVerb::Keygen, _) => parameters.tree(),
+            (SignatureVerb::Sign, Form::Prepared) => parameters.sign(parameters.d as f64 - 1.0),
+            // The key is prepared once.
+            (SignatureVerb::Sign, Form::Batch8) => {
+                parameters.sign(parameters.d as f64 - 1.0 + 1.0 / EIGHT as f64)
+            }
+            (SignatureVerb::Sign, _) => parameters.sign(parameters.d as f64),
+            (SignatureVerb::Verify, _) => parameters.verify(),
         }),
     }
 }
@@ -189,14 +195,15 @@ mod tests {
             (SignatureSet::SlhDsaSha2_256s, 3.32),
             (SignatureSet::SlhDsaSha2_256f, 0.350),
         ] {
-            let count = of(set, SignatureVerb::Sign).expect("a hash-based set").total() / 1e6;
+            let count = of(set, SignatureVerb::Sign, Form::Oneshot).expect("a hash-based set").total() / 1e6;
             assert!((count / millions - 1.0).abs() < 0.01, "{}: {count}", set.name());
         }
     }
 
     #[test]
     fn a_key_of_lms_takes_nine_million_compressions() {
-        let count = of(SignatureSet::LmsSha256H10W8, SignatureVerb::Keygen).expect("a hash-based set");
+        let count = of(SignatureSet::LmsSha256H10W8, SignatureVerb::Keygen, Form::Oneshot);
+        let count = count.expect("a hash-based set");
         assert_eq!(count.sha_256, 8_934_398.0);
     }
 
@@ -213,6 +220,14 @@ mod tests {
 
     #[test]
     fn lattices_count_none() {
-        assert_eq!(of(SignatureSet::MlDsa65, SignatureVerb::Sign), None);
+        assert_eq!(of(SignatureSet::MlDsa65, SignatureVerb::Sign, Form::Oneshot), None);
+    }
+
+    #[test]
+    fn a_prepared_key_saves_one_tree() {
+        let of = |verb, form| of(SignatureSet::SlhDsaSha2_128s, verb, form).expect("a hash-based set");
+        let tree = of(SignatureVerb::Keygen, Form::Oneshot);
+        let prepared = of(SignatureVerb::Sign, Form::Prepared);
+        assert_eq!(prepared.and(tree), of(SignatureVerb::Sign, Form::Default));
     }
 }

@@ -23,7 +23,7 @@
 //! `default` is the calls of each library's first documented example, ours and theirs. `oneshot` starts from key bytes
 //! (private keys: the standard's encoding), `seed` from the private key's seed, `prepared` from a key object made before,
 //! and `compact` is our least memory beside what a peer does from the same bytes. `batch64` is an operation of a batch of
-//! 64, beside the peers' `oneshot`. A row holds only the peers that have a door of that form. See [`peers::Form`].
+//! 64, beside the peers' `oneshot`; `batch8` is an operation of a batch of eight under one key, beside our own one alone. A row holds only the peers that have a door of that form. See [`peers::Form`].
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -38,7 +38,8 @@ use cases::{KEYS, KemCases, SignatureCases};
 use compressions::Compressions;
 use peers::ours::Ours;
 use peers::{
-    BATCH, Family, Form, KemPeer, KemSet, KemVerb, Peer, SignaturePeer, SignatureSet, SignatureVerb, Work,
+    BATCH, EIGHT, Family, Form, KemPeer, KemSet, KemVerb, Peer, SINGLE, SignaturePeer, SignatureSet,
+    SignatureVerb, Work,
 };
 use row::{Bound, Permutation, Row, Time};
 
@@ -87,6 +88,13 @@ const SLH_DSA_ROWS: &[SignatureRow] = &[
     (SignatureVerb::Verify, "verify", &[Form::Default, Form::Oneshot, Form::Prepared]),
 ];
 
+/// The sets in which one signature is small enough for a batch to pay.
+const SLH_DSA_F_ROWS: &[SignatureRow] = &[
+    (SignatureVerb::Keygen, "keygen", &[Form::Default, Form::Oneshot]),
+    (SignatureVerb::Sign, "sign", &[Form::Default, Form::Oneshot, Form::Prepared, Form::Batch8]),
+    (SignatureVerb::Verify, "verify", &[Form::Default, Form::Oneshot, Form::Prepared, Form::Batch8]),
+];
+
 const STATEFUL_ROWS: &[SignatureRow] = &[
     (SignatureVerb::Keygen, "keygen", &[Form::Oneshot]),
     (SignatureVerb::Sign, "sign", &[Form::Prepared]),
@@ -96,6 +104,7 @@ const STATEFUL_ROWS: &[SignatureRow] = &[
 fn signature_rows(set: SignatureSet) -> &'static [SignatureRow] {
     match set.family() {
         Family::MlDsa => ML_DSA_ROWS,
+        Family::SlhDsa if set.name().ends_with('f') => SLH_DSA_F_ROWS,
         Family::SlhDsa => SLH_DSA_ROWS,
         Family::Lms | Family::Xmss => STATEFUL_ROWS,
     }
@@ -164,6 +173,9 @@ fn main() -> ExitCode {
     }
     bench.rows = row::middles(std::mem::take(&mut bench.rows));
     bench.peers.extend(scaled::peer(&bench.peers));
+    bench.peers.push(peers::single());
+    let (peers, rows) = (&mut bench.peers, &bench.rows);
+    peers.retain(|peer| rows.iter().any(|row| row.peers.iter().any(|time| time.name == peer.name)));
     bench.conclude(&context)
 }
 
@@ -239,6 +251,7 @@ impl Bench {
         for set in SignatureSet::ALL {
             let single = OnceCell::new();
             let batch = OnceCell::new();
+            let eight = OnceCell::new();
             for &(verb, name, forms) in signature_rows(set) {
                 let op = format!("{} {name}", set.name());
                 if !self.wanted(&op) {
@@ -250,6 +263,7 @@ impl Bench {
                         Form::Batch64 => {
                             (batch.get_or_init(|| SignatureCases::new(set, BATCH, 1)), Form::Oneshot)
                         }
+                        Form::Batch8 => (eight.get_or_init(|| SignatureCases::new(set, 1, EIGHT)), form),
                         _ => (single.get_or_init(|| SignatureCases::usual(set)), form),
                     };
                     let agreed = |name: &str, form: Form, work: Option<Work>| {
@@ -267,6 +281,12 @@ impl Bench {
                         let work = agreed(peer.name, theirs, work)?;
                         rivals.extend(work.map(|work| ((peer.name, peer.level), work)));
                     }
+                    if form == Form::Batch8 {
+                        let alone = if verb == SignatureVerb::Sign { Form::Default } else { Form::Prepared };
+                        let work = SignaturePeer::work(&Ours, set, verb, alone, cases);
+                        let work = agreed(SINGLE, alone, work)?;
+                        rivals.extend(work.map(|work| ((SINGLE, gambeson::mldsa::kernels()), work)));
+                    }
                     rows.push(self.measure(Contest {
                         op: op.clone(),
                         form,
@@ -274,7 +294,7 @@ impl Bench {
                         ours,
                         rivals,
                         cases: cases.all.len() - 1,
-                        compressions: compressions::of(set, verb),
+                        compressions: compressions::of(set, verb, form),
                         how: match (set.family(), verb) {
                             (Family::MlDsa, SignatureVerb::Sign) => measure::signing,
                             (Family::Lms | Family::Xmss, SignatureVerb::Sign) => measure::stateful,

@@ -48,13 +48,19 @@ pub enum Form {
     /// An operation of a batch of [`BATCH`] from key bytes, each under a key of its own. No peer has such a door: they do
     /// the same work one by one, as in `oneshot`.
     Batch64,
+    /// An operation of a batch of [`EIGHT`] under one key. Its rival is our operation alone, [`SINGLE`]: a batch is no slower.
+    Batch8,
 }
 
 /// The message that a stateful key signs once it has been made, so that the pair is seen to belong together.
 pub const PROBE: [u8; 32] = [7; 32];
 
-/// How many operations a batch has.
+/// Operations of a batch under as many keys.
 pub const BATCH: usize = 64;
+/// Operations of a batch under one key.
+pub const EIGHT: usize = 8;
+/// The name of our operations one by one, beside those of a batch under one key.
+pub const SINGLE: &str = "gambeson, one by one";
 
 impl Form {
     /// The name in the report.
@@ -66,6 +72,7 @@ impl Form {
             Form::Prepared => "prepared",
             Form::Compact => "compact",
             Form::Batch64 => "batch64",
+            Form::Batch8 => "batch8",
         }
     }
 }
@@ -301,9 +308,9 @@ impl Work {
         self.encoded.as_mut().unwrap_or(&mut self.run)
     }
 
-    /// A batch of [`BATCH`] operations whose outputs are a function of the cases.
-    pub fn batch(run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
-        Some(Self { run: Box::new(run), random: false, encoded: None, apart: false, batch: BATCH })
+    /// A batch of that many operations whose outputs are a function of the cases.
+    pub fn batch(batch: usize, run: impl FnMut(usize, &mut Answer) + 'static) -> Option<Self> {
+        Some(Self { run: Box::new(run), random: false, encoded: None, apart: false, batch })
     }
 }
 
@@ -339,6 +346,18 @@ pub struct Peer {
     pub kem: Option<Box<dyn KemPeer>>,
     /// Its signatures.
     pub signature: Option<Box<dyn SignaturePeer>>,
+}
+
+/// The column of our operations one by one.
+pub fn single() -> Peer {
+    Peer {
+        name: SINGLE,
+        packages: &[],
+        level: gambeson::mldsa::kernels(),
+        note: "the rival of `batch8`",
+        kem: None,
+        signature: None,
+    }
 }
 
 /// Every peer that can run on this machine, at its best below `limit`.

@@ -167,6 +167,11 @@ fn facts(context: &Context, results: &Results) -> Vec<String> {
             "`batch64`: ours is an operation of a batch of 64, the peers' one alone (`oneshot`).".into(),
         );
     }
+    if results.rows.iter().any(|row| row.form == Form::Batch8) {
+        facts.push(
+            "`batch8`: ours is an operation of a batch of 8 under one key; its rival is our operation alone, which is hedged where it signs, as the batch is.".into(),
+        );
+    }
     if results.rows.iter().any(|row| row.bound.is_some()) {
         facts.push(
             "`kernels`: the compressions of a hash-based operation, by its parameters, and the share of our time that our kernels alone take for them on this machine.".into(),

@@ -5,7 +5,8 @@
 //! for a key that is used once: there are some from bytes, otherwise the key is imported and so prepared, as for
 //! `seed`. `compact` never prepares anything, and `batch64` is one call.
 //!
-//! SLH-DSA's import of a signing key makes PK.root again, which no peer does: `oneshot` contains that. LMS is that of HSS with one level. Keys
+//! SLH-DSA's import of a signing key makes PK.root again, which no peer does: `oneshot` contains that. A prepared signing key keeps the
+//! highest tree. `batch8` is one call with one key; `sign_many` prepares it. LMS is that of HSS with one level. Keys
 //! of LMS and XMSS are made of their seeds and keep their whole tree; the store that counts the leaves is in memory.
 
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, EncapsulationKey
 use gambeson::{Bytes, Compact, slhdsa};
 
 use super::{
-    BATCH, Family, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work,
+    BATCH, EIGHT, Family, Form, KemPeer, KemSet, KemVerb, SignaturePeer, SignatureSet, SignatureVerb, Work,
 };
 use crate::cases::{KemCases, SignatureCases, slh_dsa_set};
 use crate::stateful::{Signer, Verifier};
@@ -123,7 +124,7 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
             let k = DecapsulationKey::<P>::decapsulate_encoded(&case.private, &c);
             answer.set([], k.expect("a good key").expose());
         }),
-        (KemVerb::Encaps, Form::Batch64) => Work::batch(move |_, answer| {
+        (KemVerb::Encaps, Form::Batch64) => Work::batch(BATCH, move |_, answer| {
             let cases = &cases.all[..BATCH];
             let public = |bytes| EncapsulationKeyRef::<P>::try_from(bytes).expect("a good key");
             let items: Vec<_> = cases.iter().map(|case| (public(&case.public[..]), &case.m)).collect();
@@ -132,8 +133,8 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
                 answer.add(c, k.expose());
             }
         }),
-        (KemVerb::Decaps, Form::Batch64) => Work::batch(move |asked, answer| {
-            let cases = chosen(&cases.all, asked);
+        (KemVerb::Decaps, Form::Batch64) => Work::batch(BATCH, move |asked, answer| {
+            let cases = chosen(&cases.all, BATCH, asked);
             let c: Vec<_> = cases.iter().map(|case| ciphertext(&case.ciphertext)).collect();
             let items: Vec<_> = cases.iter().zip(&c).map(|(case, c)| (&case.private[..], c)).collect();
             answer.set([], []);
@@ -166,8 +167,8 @@ fn kem<P: mlkem::PreparedSet>(verb: KemVerb, form: Form, cases: Rc<KemCases>) ->
 }
 
 /// The good cases of a batch; the tampered one, if that is asked for, in the place of the last.
-fn chosen<T>(all: &[T], asked: usize) -> Vec<&T> {
-    (0..BATCH).map(|i| if asked == BATCH && i + 1 == BATCH { &all[asked] } else { &all[i] }).collect()
+fn chosen<T>(all: &[T], batch: usize, asked: usize) -> Vec<&T> {
+    (0..batch).map(|i| if asked == batch && i + 1 == batch { &all[asked] } else { &all[i] }).collect()
 }
 
 fn signature<P: mldsa::PreparedSet>(
@@ -224,8 +225,8 @@ fn signature<P: mldsa::PreparedSet>(
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Compact) => {
-            let key = |seed| SigningKey::<Compact<P>>::from_seed(seed);
-            let keys: Vec<_> = cases.keys.iter().map(|of| key(&of.xi())).collect();
+            let keys: Vec<_> =
+                cases.keys.iter().map(|key| SigningKey::<Compact<P>>::from_seed(&key.xi())).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
@@ -250,8 +251,8 @@ fn signature<P: mldsa::PreparedSet>(
             };
             answer.set([u8::from(verdict.is_ok())], []);
         }),
-        (SignatureVerb::Verify, Form::Batch64) => Work::batch(move |asked, answer| {
-            let chosen = chosen(&cases.all, asked);
+        (SignatureVerb::Verify, Form::Batch64) => Work::batch(BATCH, move |asked, answer| {
+            let chosen = chosen(&cases.all, BATCH, asked);
             let keys: Vec<_> = chosen.iter().map(|case| compact(&cases.keys[case.key].public)).collect();
             let items: Vec<(_, Message, &[u8])> = (keys.iter().zip(&chosen))
                 .map(|(key, case)| (key, (&case.message).into(), &case.signature[..]))
@@ -284,7 +285,7 @@ fn slh_dsa(
     form: Form,
     cases: Rc<SignatureCases>,
 ) -> Option<Work> {
-    use slhdsa::{SigningKey, VerifyingKey};
+    use slhdsa::{Message, SigningKey, VerifyingKey};
 
     let private = move |bytes: &[u8]| SigningKey::from_bytes(set, bytes).expect("a good key");
     let public = move |bytes: &[u8]| VerifyingKey::from_bytes(set, bytes).expect("the right length");
@@ -304,7 +305,7 @@ fn slh_dsa(
             answer.set(key.sign_deterministic(&cases.all[i].message), []);
         }),
         (SignatureVerb::Sign, Form::Prepared) => {
-            let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private)).collect();
+            let keys: Vec<_> = cases.keys.iter().map(|key| private(&key.private).prepare()).collect();
             Work::exact(move |i, answer| {
                 let case = &cases.all[i];
                 answer.set(keys[case.key].sign_deterministic(&case.message), []);
@@ -315,6 +316,28 @@ fn slh_dsa(
             Work::random(move |i, answer| {
                 let case = &cases.all[i];
                 answer.set(keys[case.key].sign(&case.message).expect("randomness"), []);
+            })
+        }
+        (SignatureVerb::Sign, Form::Batch8) => {
+            let key = private(&cases.keys[0].private);
+            let batch = Work::batch(EIGHT, move |_, answer| {
+                let messages: Vec<Message> =
+                    cases.all[..EIGHT].iter().map(|case| (&case.message).into()).collect();
+                answer.set(key.sign_many(&messages).expect("randomness").concat(), []);
+            });
+            batch.map(|work| Work { random: true, ..work })
+        }
+        (SignatureVerb::Verify, Form::Batch8) => {
+            let key = public(&cases.keys[0].public);
+            Work::batch(EIGHT, move |asked, answer| {
+                let items: Vec<(Message, &[u8])> = chosen(&cases.all, EIGHT, asked)
+                    .into_iter()
+                    .map(|case| ((&case.message).into(), &case.signature[..]))
+                    .collect();
+                answer.set([], []);
+                for verdict in key.verify_many(&items) {
+                    answer.add([u8::from(verdict.is_ok())], []);
+                }
             })
         }
         (SignatureVerb::Verify, Form::Default | Form::Oneshot) => Work::exact(move |i, answer| {
