@@ -13,7 +13,7 @@
 
 use core::fmt;
 use core::str::FromStr;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// An instruction set for which tables of kernels can exist, in ascending order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,6 +140,39 @@ pub fn level() -> Level {
     }
     // A cap that names another architecture's level leaves the portable table.
     if cfg!(target_arch = "x86_64") && cap == Level::Avx2 as u8 { Level::Avx2 } else { Level::Portable }
+}
+
+/// False after [`allow_sha2`] forbade the instructions for SHA-2.
+static SHA2: AtomicBool = AtomicBool::new(true);
+
+/// Allows or forbids the processor's instructions for SHA-2, in the whole process: the SHA extensions of x86-64, and those of aarch64 for
+/// SHA-256 and SHA-512. They are allowed at the start.
+///
+/// They belong to no [`Level`]: from [`Level::Neon`] and [`Level::Avx2`] on, tables of SHA-256 and SHA-512 use them where the processor has
+/// them. Without them the lanes of the level run. Messages that are hashed one after the other use them in either case.
+pub fn allow_sha2(allowed: bool) {
+    SHA2.store(allowed, Ordering::Relaxed);
+}
+
+/// True if the processor has instructions for SHA-256 and [`allow_sha2`] did not forbid them.
+#[must_use]
+pub fn sha2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    cpufeatures::new!(sha_256, "sha", "ssse3", "sse4.1");
+    #[cfg(target_arch = "aarch64")]
+    cpufeatures::new!(sha_256, "sha2");
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if sha_256::get() {
+        return SHA2.load(Ordering::Relaxed);
+    }
+    false
+}
+
+/// True if the processor has instructions for SHA-512 as well.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn sha2_with_512() -> bool {
+    cpufeatures::new!(sha_512, "sha3");
+    sha2() && sha_512::get()
 }
 
 #[cfg(test)]

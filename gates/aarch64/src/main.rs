@@ -6,7 +6,7 @@
 use gambeson::mldsa::{self, MlDsa65, SigningKey, VerifyingKey};
 use gambeson::mlkem::{self, DecapsulationKey, EncapsulationKey, MlKem768};
 use gambeson::sha3::{self, Shake256, State};
-use gambeson::{Compact, cpu};
+use gambeson::{Compact, cpu, sha2_kernels};
 use std::env;
 use std::hint::black_box;
 
@@ -24,6 +24,7 @@ fn main() {
             let run = all.iter().find(|operation| operation.0 == name).expect("an operation").1;
             // What is looked up on the first call only, is looked up here.
             sha3::permute_many(&mut [State::new()]);
+            sha2_kernels::sha_512(1);
             (0..SECRETS).for_each(run);
         }
         None => {
@@ -79,6 +80,16 @@ fn operations() -> Vec<Operation> {
     vec![
         ("Keccak-f[1600], one state", |_| permute::<1>()),
         ("Keccak-f[1600], two states", |_| permute::<2>()),
+        ("SHA-256, 16 compressions side by side", |_| region(|| sha2_kernels::sha_256(1))),
+        ("SHA-512, 8 compressions side by side", |_| region(|| sha2_kernels::sha_512(1))),
+        ("SHA-256, 16 compressions side by side without its instructions", |_| {
+            cpu::allow_sha2(false);
+            region(|| sha2_kernels::sha_256(1));
+        }),
+        ("SHA-512, 8 compressions side by side without its instructions", |_| {
+            cpu::allow_sha2(false);
+            region(|| sha2_kernels::sha_512(1));
+        }),
         ("ML-KEM-768 keygen", |number| {
             let seed = bytes("seed", number);
             region(|| DecapsulationKey::<MlKem768>::from_seed(&seed));
@@ -168,11 +179,25 @@ fn secret_operations() -> Vec<Operation> {
         }),
         ("ML-KEM-768 decaps, prepared key", decapsulate_prepared),
         #[cfg(gambeson_ct)]
+        ("SHA-2 kernels", sha2),
+        #[cfg(gambeson_ct)]
+        ("SHA-2 kernels without instructions for SHA-2", |number| {
+            cpu::allow_sha2(false);
+            sha2(number);
+        }),
+        #[cfg(gambeson_ct)]
         ("ML-DSA kernels", |number| {
             let secret = bytes("polynomials", number);
             region(|| (0..mldsa::gate::NAMES.len()).for_each(|n| mldsa::gate::run(n, &secret)));
         }),
     ]
+}
+
+/// With an odd number of lanes: the last one is hashed alone, if the others are two by two.
+#[cfg(gambeson_ct)]
+fn sha2(number: usize) {
+    let secret = bytes("words", number);
+    region(|| sha2_kernels::on_secrets(&secret, 7));
 }
 
 /// What must not look the same, and what the search for divisions must find.

@@ -23,3 +23,24 @@ pub fn sha_512(blocks: usize) -> usize {
     black_box(&state);
     blocks * LANES_64
 }
+
+/// Runs every kernel in `count` lanes on words made of `secret`, for the gates that compare traces.
+#[cfg(gambeson_ct)]
+pub fn on_secrets(secret: &[u8; 1024], count: usize) {
+    let kernels = active();
+    let mut words = secret.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).cycle();
+    let mut row = || core::array::from_fn(|_| words.next().expect("an endless iterator"));
+    let (mut state, block) = (Rows32([(); 8].map(|()| row())), Rows32([(); 16].map(|()| row())));
+    (kernels.compress_32)(&mut state, &block, count);
+    for (words, bits) in [(4, 16), (6, 16), (8, 16), (6, 24), (8, 24)] {
+        let form = Form { prefix: INITIAL_256, len: 64, words, bits };
+        let mut chain = Chain { head: Rows32([(); 6].map(|()| row())), value: state.clone() };
+        (kernels.chain)(&form, &mut chain, 2, count);
+        black_box(&chain);
+    }
+    let mut words = secret.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).cycle();
+    let mut row = || core::array::from_fn(|_| words.next().expect("an endless iterator"));
+    let (mut state, block) = (Rows64([(); 8].map(|()| row())), Rows64([(); 16].map(|()| row())));
+    (kernels.compress_64)(&mut state, &block, count.min(LANES_64));
+    black_box(&state);
+}

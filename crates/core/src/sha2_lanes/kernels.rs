@@ -1,17 +1,24 @@
 //! The compression in force: the best table at or below `cpu::level()`.
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod armv8;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+))]
+mod columns;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 
 use super::{Chain, Form, Rows32, Rows64, Word, compress};
 use crate::cpu;
-#[cfg(target_arch = "x86_64")]
-use crate::cpu::Level;
 
 /// The compressions of one instruction set, of as many lanes from the first on as are asked for.
 pub(crate) struct Kernels {
@@ -27,11 +34,17 @@ pub(crate) struct Kernels {
 pub(crate) fn active() -> &'static Kernels {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => &avx512::AVX512,
+        cpu::Level::Avx512 => &avx512::AVX512,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if sha_ni::is_there() => &sha_ni::AVX2_AND_SHA_NI,
+        cpu::Level::Avx2 if cpu::sha2() => &sha_ni::AVX2_AND_SHA_NI,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => &avx2::AVX2,
+        cpu::Level::Avx2 => &avx2::AVX2,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        cpu::Level::Neon if cpu::sha2_with_512() => &armv8::SHA_256_AND_SHA_512,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        cpu::Level::Neon if cpu::sha2() => &armv8::SHA_256,
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        cpu::Level::Neon => &neon::NEON,
         _ => &portable::PORTABLE,
     }
 }
@@ -120,7 +133,7 @@ fn chain_of<V: Joined, const N: usize, const BITS: i32, const REST: i32>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{INITIAL_256, INITIAL_512};
+    use super::super::{INITIAL_256, INITIAL_512, LANES_32, LANES_64};
     use super::*;
     use sha2::{Digest as _, Sha256, Sha512};
     use std::vec::Vec;
@@ -129,14 +142,24 @@ mod tests {
         let mut tables = std::vec![("portable", &portable::PORTABLE)];
         #[cfg(target_arch = "x86_64")]
         {
-            if cpu::detected() >= Level::Avx2 {
+            if cpu::detected() >= cpu::Level::Avx2 {
                 tables.push(("avx2", &avx2::AVX2));
             }
-            if sha_ni::is_there() {
+            if cpu::detected() >= cpu::Level::Avx2 && cpu::sha2() {
                 tables.push(("sha-ni", &sha_ni::AVX2_AND_SHA_NI));
             }
-            if cpu::detected() >= Level::Avx512 {
+            if cpu::detected() >= cpu::Level::Avx512 {
                 tables.push(("avx512", &avx512::AVX512));
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        {
+            tables.push(("neon", &neon::NEON));
+            if cpu::sha2() {
+                tables.push(("sha-256", &armv8::SHA_256));
+            }
+            if cpu::sha2_with_512() {
+                tables.push(("sha-256 and sha-512", &armv8::SHA_256_AND_SHA_512));
             }
         }
         tables
@@ -146,47 +169,62 @@ mod tests {
         (i * 7 + lane * 31 + 3) as u8
     }
 
-    #[test]
-    fn a_block_of_each_lane_is_hashed_as_alone() {
-        for (name, table) in tables() {
-            for count in [1, 2, 7, 8, 9, 16] {
-                let (mut state, mut block) =
-                    (Rows32::<8>(INITIAL_256.map(|word| [word; 16])), Rows32::<16>::ZERO);
-                let message = |lane| (0..55).map(|i| byte(i, lane)).collect::<Vec<u8>>();
-                for lane in 0..count {
-                    let mut bytes = message(lane);
-                    bytes.push(0x80);
-                    bytes.extend((55 * 8_u64).to_be_bytes());
-                    for (row, word) in block.0.iter_mut().zip(bytes.as_chunks().0) {
-                        row[lane] = u32::from_be_bytes(*word);
-                    }
-                }
-                (table.compress_32)(&mut state, &block, count);
-                for lane in 0..count {
-                    let digest: Vec<u8> = state.0.iter().flat_map(|row| row[lane].to_be_bytes()).collect();
-                    assert_eq!(digest, Sha256::digest(message(lane)).as_slice(), "{name} {lane}");
-                }
-            }
-            for count in [1, 3, 4, 5, 8] {
-                let (mut state, mut block) =
-                    (Rows64::<8>(INITIAL_512.map(|word| [word; 8])), Rows64::<16>::ZERO);
-                let message = |lane| (0..111).map(|i| byte(i, lane)).collect::<Vec<u8>>();
-                for lane in 0..count {
-                    let mut bytes = message(lane);
-                    bytes.push(0x80);
-                    bytes.extend((111 * 8_u128).to_be_bytes());
-                    for (row, word) in block.0.iter_mut().zip(bytes.as_chunks().0) {
-                        row[lane] = u64::from_be_bytes(*word);
-                    }
-                }
-                (table.compress_64)(&mut state, &block, count);
-                for lane in 0..count {
-                    let digest: Vec<u8> = state.0.iter().flat_map(|row| row[lane].to_be_bytes()).collect();
-                    assert_eq!(digest, Sha512::digest(message(lane)).as_slice(), "{name} {lane}");
-                }
-            }
-        }
+    fn bytes(len: usize, lane: usize) -> Vec<u8> {
+        (0..len).map(|i| byte(i, lane)).collect()
     }
+
+    /// The blocks of a padded message (FIPS 180-4, §5.1).
+    fn padded<const BLOCK: usize>(mut message: Vec<u8>) -> Vec<[u8; BLOCK]> {
+        let bits = 8 * message.len() as u64;
+        message.push(0x80);
+        // The length takes an eighth of a block.
+        while (message.len() + (BLOCK >> 3)) & (BLOCK - 1) != 0 {
+            message.push(0);
+        }
+        message.resize(message.len() + (BLOCK >> 3) - 8, 0);
+        message.extend(bits.to_be_bytes());
+        message.as_chunks().0.to_vec()
+    }
+
+    /// Lengths around the ends of blocks and of the padding's place in them.
+    const LENGTHS: [usize; 18] =
+        [0, 1, 54, 55, 56, 63, 64, 65, 101, 111, 112, 119, 120, 127, 128, 129, 239, 240];
+
+    macro_rules! compressions {
+        ($test:ident, $compress:ident, $word:ident $rows:ident $lanes:ident $initial:ident, $block:literal $hash:ident) => {
+            #[test]
+            fn $test() {
+                for (name, table) in tables() {
+                    for (count, len) in (1..=$lanes).flat_map(|count| LENGTHS.map(|len| (count, len))) {
+                        let blocks: Vec<Vec<[u8; $block]>> =
+                            (0..count).map(|lane| padded(bytes(len, lane))).collect();
+                        let mut state = $rows($initial.map(|word| [word; $lanes]));
+                        let mut portable = state.clone();
+                        for i in 0..blocks[0].len() {
+                            let mut block = $rows::<16>::ZERO;
+                            for (lane, blocks) in blocks.iter().enumerate() {
+                                for (row, word) in block.0.iter_mut().zip(blocks[i].as_chunks().0) {
+                                    row[lane] = $word::from_be_bytes(*word);
+                                }
+                            }
+                            (table.$compress)(&mut state, &block, count);
+                            (portable::PORTABLE.$compress)(&mut portable, &block, count);
+                        }
+                        for lane in 0..count {
+                            let ours = state.0.map(|row| row[lane]);
+                            assert_eq!(ours, portable.0.map(|row| row[lane]), "{name} {count} {len} {lane}");
+                            let digest = ours.map($word::to_be_bytes);
+                            let expected = $hash::digest(bytes(len, lane));
+                            assert_eq!(digest.as_flattened(), expected.as_slice(), "{name} {len} {lane}");
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    compressions!(every_table_hashes_as_sha_256, compress_32, u32 Rows32 LANES_32 INITIAL_256, 64 Sha256);
+    compressions!(every_table_hashes_as_sha_512, compress_64, u64 Rows64 LANES_64 INITIAL_512, 128 Sha512);
 
     #[test]
     fn chains_go_as_many_steps_as_hashes_one_after_the_other() {
@@ -208,12 +246,12 @@ mod tests {
                 bits,
             };
             let head = |lane: usize, step: usize| {
-                let mut head: Vec<u8> = (0..len).map(|i| byte(i, lane)).collect();
+                let mut head = bytes(len, lane);
                 head[len - 1] = (lane + step) as u8;
                 head
             };
             let mut chain = Chain { head: Rows32::ZERO, value: Rows32::ZERO };
-            for lane in 0..16 {
+            for lane in 0..LANES_32 {
                 let mut bytes = head(lane, 0);
                 bytes.resize(24, 0);
                 for (row, word) in chain.head.0.iter_mut().zip(bytes.as_chunks().0) {
@@ -224,21 +262,21 @@ mod tests {
                         u32::from_be_bytes([0, 1, 2, 3].map(|j| byte(100 + 4 * i + j, lane)));
                 }
             }
-            for count in [1, 9, 16] {
+            for (count, steps) in (1..=LANES_32).flat_map(|count| [0, 1, 3].map(|steps| (count, steps))) {
                 let mut chain = Chain { head: chain.head.clone(), value: chain.value.clone() };
-                (table.chain)(&form, &mut chain, 3, count);
+                (table.chain)(&form, &mut chain, steps, count);
                 for lane in 0..count {
                     let mut value: Vec<u8> = (0..4 * words).map(|i| byte(100 + i, lane)).collect();
-                    for step in 0..3 {
+                    for step in 0..steps {
                         let message: Vec<u8> =
                             std::iter::repeat_n(0, before).chain(head(lane, step)).chain(value).collect();
                         value = Sha256::digest(message)[..4 * words].to_vec();
                     }
                     let ours: Vec<u8> =
                         chain.value.0[..words].iter().flat_map(|row| row[lane].to_be_bytes()).collect();
-                    assert_eq!(ours, value, "{name} {words} {bits} {lane}");
+                    assert_eq!(ours, value, "{name} {words} {bits} {count} {steps} {lane}");
                     let next = chain.head.0[5][lane].to_be_bytes();
-                    assert_eq!(next[..len - 20], head(lane, 3)[20..]);
+                    assert_eq!(next[..len - 20], head(lane, steps)[20..]);
                 }
             }
         }

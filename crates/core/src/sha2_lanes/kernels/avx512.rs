@@ -5,6 +5,7 @@
 use core::arch::x86_64::*;
 
 use super::{Joined, Kernels, Vector, compress_rows, run_chain, sha_ni};
+use crate::cpu;
 use crate::sha2_lanes::{Chain, Form, K_256, K_512, Rows32, Rows64, Word};
 
 /// The most lanes that take less time two by two.
@@ -12,7 +13,7 @@ const FEW: usize = 6;
 
 pub(super) static AVX512: Kernels = Kernels {
     compress_32: |state, block, count| {
-        if count <= FEW && sha_ni::is_there() {
+        if count <= FEW && cpu::sha2() {
             return (sha_ni::AVX2_AND_SHA_NI.compress_32)(state, block, count);
         }
         // SAFETY: `active` hands this table out only after the CPU reported AVX-512 F.
@@ -23,7 +24,7 @@ pub(super) static AVX512: Kernels = Kernels {
         unsafe { compress_64(state, block, count) }
     },
     chain: |form, chain, steps, count| {
-        if count <= FEW && sha_ni::is_there() {
+        if count <= FEW && cpu::sha2() {
             return (sha_ni::AVX2_AND_SHA_NI.chain)(form, chain, steps, count);
         }
         // SAFETY: as above.

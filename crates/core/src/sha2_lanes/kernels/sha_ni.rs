@@ -1,18 +1,12 @@
-//! x86-64 with AVX2 and the SHA extensions: SHA-256 two lanes at a time, which hides the latency of a round; SHA-512 as with AVX2 alone.
+//! x86-64 with AVX2 and the SHA extensions: SHA-256 by these; SHA-512 as with AVX2 alone.
 
-#![allow(unsafe_code)] // Intrinsics.
+#![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
 use core::arch::x86_64::*;
 
+use super::columns::{Four, compress_rows, run_chain};
 use super::{Kernels, avx2};
-use crate::sha2_lanes::{Chain, Form, K_256, LANES_32, Rows32};
-
-cpufeatures::new!(sha, "sha", "ssse3", "sse4.1");
-
-/// Whether the processor has the extensions.
-pub(super) fn is_there() -> bool {
-    sha::get()
-}
+use crate::sha2_lanes::{Chain, Form, Rows32};
 
 pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
     compress_32: |state, block, count| {
@@ -28,182 +22,104 @@ pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
-    for lane in (0..count & !1).step_by(2) {
-        compress_columns(state, block, [lane, lane + 1]);
-    }
-    if count & 1 == 1 {
-        compress_columns(state, block, [count - 1]);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn compress_columns<const N: usize>(state: &mut Rows32<8>, block: &Rows32<16>, lanes: [usize; N]) {
-    let before = lanes.map(|lane| State::new(column(&state.0, 0, lane), column(&state.0, 4, lane)));
-    let after = compress(before, lanes.map(|lane| [0, 4, 8, 12].map(|row| column(&block.0, row, lane))));
-    for (lane, after) in lanes.into_iter().zip(after) {
-        set_column(&mut state.0, lane, after.words());
-    }
+    compress_rows::<Words>(state, block, count);
 }
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
-    match form.bits {
-        16 => chain_of::<16, 16>(form, chain, steps, count),
-        _ => chain_of::<24, 8>(form, chain, steps, count),
-    }
+    run_chain::<Words>(form, chain, steps, count);
 }
 
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn chain_of<const BITS: i32, const REST: i32>(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
-    for lane in (0..count & !1).step_by(2) {
-        chain_columns::<BITS, REST, 2>(form, chain, steps, [lane, lane + 1]);
-    }
-    if count & 1 == 1 {
-        chain_columns::<BITS, REST, 1>(form, chain, steps, [count - 1]);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn chain_columns<const BITS: i32, const REST: i32, const N: usize>(
-    form: &Form,
-    chain: &mut Chain,
-    steps: usize,
-    lanes: [usize; N],
-) {
-    let [a, b, c, d, e, f, g, h] = form.prefix;
-    let prefix = State::new(words([a, b, c, d]), words([e, f, g, h]));
-    // The words of a value, then the bit behind it and zeros: masks of the former, and the latter.
-    let masks =
-        [0, 4].map(|first| words([0, 1, 2, 3].map(|i| if first + i < form.words { u32::MAX } else { 0 })));
-    let [low_end, high_end, end] = [0, 4, 8]
-        .map(|first| words([0, 1, 2, 3].map(|i| if first + i == form.words { 0x8000_0000 } else { 0 })));
-    let len = words([0, 0, 0, 8 * form.len]);
-    let step = words([0, 1 << REST, 0, 0]);
-    let start = lanes.map(|lane| column(&chain.head.0, 0, lane));
-    let mut count = lanes.map(|lane| words([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]));
-    let mut values = lanes.map(|lane| [0, 4].map(|row| column(&chain.value.0, row, lane)));
-    for _ in 0..steps {
-        let blocks: [[__m128i; 4]; N] = core::array::from_fn(|i| {
-            let low = _mm_or_si128(_mm_and_si128(values[i][0], masks[0]), low_end);
-            let high = _mm_or_si128(_mm_and_si128(values[i][1], masks[1]), high_end);
-            // Words behind those before them, from the word with the end of the head on.
-            let behind =
-                |words, before| _mm_or_si128(_mm_srli_epi32::<BITS>(words), _mm_slli_epi32::<REST>(before));
-            [
-                start[i],
-                _mm_or_si128(count[i], behind(_mm_slli_si128::<4>(low), _mm_slli_si128::<8>(low))),
-                behind(_mm_alignr_epi8::<12>(high, low), _mm_alignr_epi8::<8>(high, low)),
-                _mm_or_si128(len, behind(_mm_alignr_epi8::<12>(end, high), _mm_alignr_epi8::<8>(end, high))),
-            ]
-        });
-        values = compress([prefix; N], blocks).map(|state| state.words());
-        count = count.map(|count| _mm_add_epi32(count, step));
-    }
-    for ((lane, value), count) in lanes.into_iter().zip(values).zip(count) {
-        chain.head.0[5][lane] = unpack(count)[1];
-        set_column(&mut chain.value.0, lane, value);
-    }
-}
-
-/// Four words of a lane, from this row on.
-#[inline]
-#[target_feature(enable = "sse2")]
-fn column(rows: &[[u32; LANES_32]], row: usize, lane: usize) -> __m128i {
-    words([0, 1, 2, 3].map(|i| rows[row + i][lane]))
-}
-
-/// Puts eight words in a lane.
-#[inline]
-#[target_feature(enable = "sse2")]
-fn set_column(rows: &mut [[u32; LANES_32]; 8], lane: usize, [low, high]: [__m128i; 2]) {
-    for (row, word) in rows.iter_mut().zip([unpack(low), unpack(high)].as_flattened()) {
-        row[lane] = *word;
-    }
-}
-
-/// A state in the order of the instructions: the words a, b, e, f and c, d, g, h, the first in the highest place.
+/// Four words, the first in the lowest place. States have the words a, b, e, f and c, d, g, h, the first in the highest place.
 #[derive(Clone, Copy)]
-struct State {
-    abef: __m128i,
-    cdgh: __m128i,
-}
+struct Words(__m128i);
 
-impl State {
-    #[inline]
-    #[target_feature(enable = "sse4.1")]
-    fn new(abcd: __m128i, efgh: __m128i) -> Self {
-        let badc = _mm_shuffle_epi32::<0xb1>(abcd);
-        let fehg = _mm_shuffle_epi32::<0xb1>(efgh);
-        Self { abef: _mm_unpacklo_epi64(fehg, badc), cdgh: _mm_unpackhi_epi64(fehg, badc) }
+impl Four for Words {
+    #[inline(always)]
+    fn new(words: [u32; 4]) -> Self {
+        // SAFETY: 16 bytes.
+        Self(unsafe { _mm_loadu_si128(words.as_ptr().cast()) })
     }
 
-    /// The words in their order.
-    #[inline]
-    #[target_feature(enable = "sse4.1")]
-    fn words(self) -> [__m128i; 2] {
-        let badc = _mm_unpackhi_epi64(self.abef, self.cdgh);
-        let fehg = _mm_unpacklo_epi64(self.abef, self.cdgh);
-        [_mm_shuffle_epi32::<0xb1>(badc), _mm_shuffle_epi32::<0xb1>(fehg)]
+    #[inline(always)]
+    fn words(self) -> [u32; 4] {
+        let mut words = [0; 4];
+        // SAFETY: 16 bytes.
+        unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), self.0) };
+        words
     }
-}
 
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn compress<const N: usize>(before: [State; N], w: [[__m128i; 4]; N]) -> [State; N] {
-    let mut lanes: [_; N] = core::array::from_fn(|i| (before[i], w[i]));
-    sixteen_rounds::<false, N>(&mut lanes, 0);
-    sixteen_rounds::<true, N>(&mut lanes, 16);
-    sixteen_rounds::<true, N>(&mut lanes, 32);
-    sixteen_rounds::<true, N>(&mut lanes, 48);
-    core::array::from_fn(|i| State {
-        abef: _mm_add_epi32(lanes[i].0.abef, before[i].abef),
-        cdgh: _mm_add_epi32(lanes[i].0.cdgh, before[i].cdgh),
-    })
-}
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: called from functions with SHA, SSSE3 and SSE4.1 alone, and so are all that follow.
+        Self(unsafe { _mm_add_epi32(self.0, other.0) })
+    }
 
-/// Rounds from t on, with the next words of the schedule or the first.
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn sixteen_rounds<const SCHEDULED: bool, const N: usize>(lanes: &mut [(State, [__m128i; 4]); N], t: usize) {
-    for i in 0..4 {
-        let k = words(*K_256[t + 4 * i..].first_chunk().expect("four of 64 constants"));
-        for lane in &mut *lanes {
-            *lane = four_rounds::<SCHEDULED>(*lane, k);
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm_and_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm_or_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
+        const { assert!(BITS + REST == 32) };
+        // SAFETY: as above.
+        Self(unsafe { _mm_or_si128(_mm_srli_epi32::<BITS>(self.0), _mm_slli_epi32::<REST>(before.0)) })
+    }
+
+    #[inline(always)]
+    fn after_one_of(self, before: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm_alignr_epi8::<12>(self.0, before.0) })
+    }
+
+    #[inline(always)]
+    fn after_two_of(self, before: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm_alignr_epi8::<8>(self.0, before.0) })
+    }
+
+    #[inline(always)]
+    fn arrange([abcd, efgh]: [Self; 2]) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let (badc, fehg) = (_mm_shuffle_epi32::<0xb1>(abcd.0), _mm_shuffle_epi32::<0xb1>(efgh.0));
+            [Self(_mm_unpacklo_epi64(fehg, badc)), Self(_mm_unpackhi_epi64(fehg, badc))]
         }
     }
-}
 
-/// Four rounds with the first words of the schedule, which then are the last.
-#[inline]
-#[target_feature(enable = "sha,ssse3,sse4.1")]
-fn four_rounds<const SCHEDULED: bool>(
-    (State { abef, cdgh }, [mut w0, w1, w2, w3]): (State, [__m128i; 4]),
-    k: __m128i,
-) -> (State, [__m128i; 4]) {
-    if SCHEDULED {
-        let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w0, w1), _mm_alignr_epi8::<4>(w3, w2));
-        w0 = _mm_sha256msg2_epu32(sum, w3);
+    #[inline(always)]
+    fn restore([abef, cdgh]: [Self; 2]) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let (badc, fehg) = (_mm_unpackhi_epi64(abef.0, cdgh.0), _mm_unpacklo_epi64(abef.0, cdgh.0));
+            [Self(_mm_shuffle_epi32::<0xb1>(badc)), Self(_mm_shuffle_epi32::<0xb1>(fehg))]
+        }
     }
-    let wk = _mm_add_epi32(w0, k);
-    let cdgh = _mm_sha256rnds2_epu32(cdgh, abef, wk);
-    let abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32::<0x0e>(wk));
-    (State { abef, cdgh }, [w1, w2, w3, w0])
-}
 
-#[inline]
-#[target_feature(enable = "sse2")]
-fn words([a, b, c, d]: [u32; 4]) -> __m128i {
-    _mm_set_epi32(d as i32, c as i32, b as i32, a as i32)
-}
+    #[inline(always)]
+    fn schedule([w0, w1, w2, w3]: [Self; 4]) -> Self {
+        // SAFETY: as above.
+        Self(unsafe {
+            let sum = _mm_add_epi32(_mm_sha256msg1_epu32(w0.0, w1.0), _mm_alignr_epi8::<4>(w3.0, w2.0));
+            _mm_sha256msg2_epu32(sum, w3.0)
+        })
+    }
 
-#[inline]
-#[target_feature(enable = "sse2")]
-fn unpack(words: __m128i) -> [u32; 4] {
-    let mut out = [0; 4];
-    // SAFETY: 16 bytes.
-    unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), words) };
-    out
+    #[inline(always)]
+    fn four_rounds([abef, cdgh]: [Self; 2], wk: Self) -> [Self; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let cdgh = _mm_sha256rnds2_epu32(cdgh.0, abef.0, wk.0);
+            let abef = _mm_sha256rnds2_epu32(abef.0, cdgh, _mm_shuffle_epi32::<0x0e>(wk.0));
+            [Self(abef), Self(cdgh)]
+        }
+    }
 }
