@@ -324,8 +324,20 @@ fn mangled(path: &str) -> String {
 
 /// The functions of the primitives in a listing, by their mangled names, and those that divide.
 fn wasm_dividing_functions(listing: &str) -> Disassembly {
-    let primitives =
-        ["8gambeson4sha3", "8gambeson5mlkem", "8gambeson5mldsa", "8gambeson6secret", "15gambeson_hybrid"];
+    let primitives = [
+        "8gambeson4sha3",
+        "8gambeson5mlkem",
+        "8gambeson5mldsa",
+        "8gambeson6slhdsa",
+        "8gambeson3lms",
+        "8gambeson4xmss",
+        "8gambeson4many",
+        "8gambeson6merkle",
+        "8gambeson6serial",
+        "8gambeson10sha2_lanes",
+        "8gambeson6secret",
+        "15gambeson_hybrid",
+    ];
     let mut result = Disassembly::default();
     let mut current: Option<&str> = None;
     for line in listing.lines() {

@@ -12,6 +12,9 @@ use crate::held::Held;
 use crate::input::Input;
 use crate::private_key_methods;
 
+/// What pickle makes an object of: a function and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
+
 fn set(py: Python<'_>, name: &str) -> PyResult<ParameterSet> {
     let found = ParameterSet::ALL.iter().copied().find(|set| set.name() == name);
     found.ok_or_else(|| error(py, USAGE, "unknown parameter set (expected a name such as SLH-DSA-SHA2-128s)"))
@@ -188,9 +191,7 @@ impl SLHDSAPublicKey {
         self.verified(py, prehashed(py, &digest, prehash, context.as_ref())?, &signature)
     }
 
-    fn __reduce__<'py>(
-        this: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str))> {
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let make = this.get_type().getattr("from_public_bytes")?;
         let bytes = PyBytes::new(this.py(), this.get().key.as_bytes());
         Ok((make, (bytes, this.get().parameter_set())))

@@ -25,6 +25,7 @@
 //! * `hash`: the functions of RFC 8391 with addresses: PRF, chains of F, and H
 //! * `tree`: one-time signatures and trees
 //! * `keys`: verifying keys
+//! * `serial`: the same functions of one message
 //! * `streamed`: verification of a signature that is read piece by piece
 //! * `signing`: private keys
 
@@ -32,6 +33,7 @@ mod columns;
 mod hash;
 mod keys;
 mod params;
+mod serial;
 #[cfg(feature = "alloc")]
 mod signing;
 mod streamed;

@@ -2,10 +2,8 @@
 
 use core::fmt;
 
-use super::serial::Functions;
-
-/// The most bytes that n is.
-pub(super) const MAX_N: usize = 32;
+pub(super) use super::serial::MAX_N;
+use super::serial::{self, Functions};
 
 /// The most chains of a one-time signature.
 pub(super) const MAX_CHAINS: usize = if cfg!(feature = "sp800-230-draft") { 133 } else { 67 };
@@ -22,6 +20,17 @@ pub(super) const MAX_VERIFICATION: usize =
 pub(super) enum Family {
     Sha2,
     Shake,
+}
+
+impl Family {
+    /// The functions of one message with this n. In category 1 of SHA-2 all are SHA-256.
+    const fn functions(self, n: usize) -> &'static Functions {
+        match (self, n) {
+            (Self::Shake, _) => &serial::SHAKE,
+            (Self::Sha2, 16) => &serial::SHA_256,
+            (Self::Sha2, _) => &serial::SHA_256_AND_512,
+        }
+    }
 }
 
 /// The numbers of a parameter set.
@@ -63,7 +72,7 @@ impl Params {
         while (len_1 * ((1 << lg_w) - 1)) >> (len_2 * lg_w as usize) > 0 {
             len_2 += 1;
         }
-        let functions = Functions::of(family, n);
+        let functions = family.functions(n);
         Self { name, family, functions, n, h, d, a, k, lg_w, height: h / d, len_1, len_2 }
     }
 

@@ -1,9 +1,11 @@
 //! FIPS 205, §11: the functions of the families, one message at a time.
 
 use super::address::Address;
-use super::params::{Family, MAX_N};
 use crate::serial::{self, Pieces, Take};
 use crate::sha2_lanes::{INITIAL_256, INITIAL_512, behind};
+
+/// The most bytes of a node, n.
+pub(super) const MAX_N: usize = 32;
 
 /// The functions of a parameter set: pointers, so that a program with one set holds no other hash function.
 #[derive(Debug)]
@@ -37,18 +39,7 @@ impl Start {
     const NONE: Self = Self { seed: [0; MAX_N], short: [0; 8], long: [0; 8] };
 }
 
-impl Functions {
-    /// Those of a parameter set by its family and n. In category 1 of SHA-2 all are SHA-256.
-    pub(super) const fn of(family: Family, n: usize) -> &'static Self {
-        match (family, n) {
-            (Family::Shake, _) => &SHAKE,
-            (Family::Sha2, 16) => &SHA_256,
-            (Family::Sha2, _) => &SHA_256_AND_512,
-        }
-    }
-}
-
-static SHA_256: Functions = Functions {
+pub(super) static SHA_256: Functions = Functions {
     message: |head, message, out| {
         mgf1::<32>(|pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out), head, message, out);
     },
@@ -58,7 +49,7 @@ static SHA_256: Functions = Functions {
     long: hash_256,
 };
 
-static SHA_256_AND_512: Functions = Functions {
+pub(super) static SHA_256_AND_512: Functions = Functions {
     message: |head, message, out| {
         mgf1::<64>(|pieces, out| serial::sha_512(&INITIAL_512, 0, pieces, out), head, message, out);
     },
@@ -74,7 +65,7 @@ static SHA_256_AND_512: Functions = Functions {
     },
 };
 
-static SHAKE: Functions = Functions {
+pub(super) static SHAKE: Functions = Functions {
     message: |head, message, out| {
         let mut all = |take: &mut Take<'_>| head.iter().chain(message).for_each(|piece| take(piece));
         serial::shake_256(&[], &mut all, out);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::streamed::{self, Functions};
+use super::serial::{self, Functions};
 
 /// The longest node in bytes.
 pub(super) const MAX_N: usize = 64;
@@ -18,11 +18,11 @@ pub(super) enum Family {
 impl Family {
     const fn functions(self, n: usize) -> &'static Functions {
         match self {
-            Self::Sha256 if n == 32 => &streamed::SHA_256,
-            Self::Sha256 => &streamed::SHA_256_192,
-            Self::Sha512 => &streamed::SHA_512,
-            Self::Shake128 => &streamed::SHAKE_128,
-            Self::Shake256 => &streamed::SHAKE_256,
+            Self::Sha256 if n == 32 => &serial::SHA_256,
+            Self::Sha256 => &serial::SHA_256_192,
+            Self::Sha512 => &serial::SHA_512,
+            Self::Shake128 => &serial::SHAKE_128,
+            Self::Shake256 => &serial::SHAKE_256,
         }
     }
 }

@@ -5,65 +5,10 @@
 use super::hash::{Address, Kind};
 use super::keys::VerifyingKey;
 use super::params::{MAX_N, Params};
+use super::serial::Prf;
 use super::tree::{Digits, LAST_STEP};
-use crate::serial::{self, Pieces, Take};
-use crate::sha2_lanes::{INITIAL_256, INITIAL_512, behind};
-use crate::sha3::Shake128;
+use crate::serial::Take;
 use crate::streamed::{Read, StreamError};
-
-/// The hash functions of a parameter set: pointers, so that a program with one set holds no other.
-#[derive(Debug)]
-pub(super) struct Functions {
-    /// The first bytes of the hash of a message.
-    hash: fn(&mut Pieces<'_>, &mut [u8]),
-    /// The state behind the first block of PRF's messages, with SEED, where they begin with a block of SHA-256.
-    start: fn(&[u8]) -> [u32; 8],
-    /// PRF of an address.
-    prf: fn(&Serial<'_>, &[u8; 32], &mut [u8]),
-}
-
-/// The sets of SHA-256 with n = 32: toByte(3, 32) ‖ SEED is a block.
-pub(super) static SHA_256: Functions = Functions {
-    hash: |pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out),
-    start: |seed| {
-        let mut block = [0; 64];
-        block[31] = Kind::Prf as u8;
-        block[32..].copy_from_slice(seed);
-        behind(INITIAL_256, &block)
-    },
-    prf: |tree, address, out| serial::sha_256(&tree.start, 64, &mut |take| take(address), out),
-};
-
-/// The sets of SHA-256 with n = 24.
-pub(super) static SHA_256_192: Functions = Functions {
-    hash: |pieces, out| serial::sha_256(&INITIAL_256, 0, pieces, out),
-    start: |_| [0; 8],
-    prf: whole_prf,
-};
-
-pub(super) static SHA_512: Functions = Functions {
-    hash: |pieces, out| serial::sha_512(&INITIAL_512, 0, pieces, out),
-    start: |_| [0; 8],
-    prf: whole_prf,
-};
-
-pub(super) static SHAKE_128: Functions = Functions {
-    hash: |pieces, out| {
-        let mut hash = Shake128::new();
-        pieces(&mut |piece| _ = hash.update(piece));
-        hash.finalize_xof().squeeze(out);
-    },
-    start: |_| [0; 8],
-    prf: whole_prf,
-};
-
-pub(super) static SHAKE_256: Functions =
-    Functions { hash: |pieces, out| serial::shake_256(&[], pieces, out), start: |_| [0; 8], prf: whole_prf };
-
-/// PRF without a state.
-fn whole_prf(tree: &Serial<'_>, address: &[u8; 32], out: &mut [u8]) {
-    tree.hash(&[tree.padding(Kind::Prf), tree.seed, address], out);
-}
 
 /// The most subtrees of an L-tree that wait for their neighbours, and one chain more: 131 chains with n = 64.
 const WAITING: usize = 8;
@@ -105,7 +50,7 @@ impl VerifyingKey {
 
     pub(super) fn check<E>(&self, message: &[&[u8]], read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
         let (params, seed) = (self.parameter_set().0, self.seed());
-        let tree = Serial { params, seed, start: (params.functions.start)(seed) };
+        let tree = Serial { params, prf: Prf::new(params.functions, padding(params, Kind::Prf), seed) };
         let mut index = [0; 8];
         read(&mut index[8 - params.index_len()..]).map_err(StreamError::Read)?;
         let index = u64::from_be_bytes(index);
@@ -129,25 +74,24 @@ impl VerifyingKey {
 /// The functions of a key.
 struct Serial<'k> {
     params: &'static Params,
-    seed: &'k [u8],
-    start: [u32; 8],
+    prf: Prf<'k>,
+}
+
+/// toByte(kind, padding).
+fn padding(params: &Params, kind: Kind) -> &'static [u8] {
+    static PADDINGS: [[u8; MAX_N]; 4] = {
+        let mut paddings = [[0; MAX_N]; 4];
+        let mut kind = 0;
+        while kind < 4 {
+            paddings[kind][MAX_N - 1] = kind as u8;
+            kind += 1;
+        }
+        paddings
+    };
+    &PADDINGS[kind as usize][MAX_N - params.padding()..]
 }
 
 impl Serial<'_> {
-    /// toByte(kind, padding).
-    fn padding(&self, kind: Kind) -> &'static [u8] {
-        static PADDINGS: [[u8; MAX_N]; 4] = {
-            let mut paddings = [[0; MAX_N]; 4];
-            let mut kind = 0;
-            while kind < 4 {
-                paddings[kind][MAX_N - 1] = kind as u8;
-                kind += 1;
-            }
-            paddings
-        };
-        &PADDINGS[kind as usize][MAX_N - self.params.padding()..]
-    }
-
     fn hash(&self, pieces: &[&[u8]], out: &mut [u8]) {
         let mut all = |take: &mut Take<'_>| pieces.iter().for_each(|piece| take(piece));
         (self.params.functions.hash)(&mut all, out);
@@ -163,11 +107,11 @@ impl Serial<'_> {
         let (left, right) = masked.split_at_mut(n);
         for (mask, out) in (0..).zip([&mut *key, left, right]) {
             if !out.is_empty() {
-                (self.params.functions.prf)(self, &address.with_mask(mask).bytes(), out);
+                (self.params.functions.prf)(&self.prf, &address.with_mask(mask).bytes(), out);
             }
         }
         masked.iter_mut().zip(&*nodes).for_each(|(byte, node)| *byte ^= node);
-        self.hash(&[self.padding(kind), key, masked], &mut nodes[..n]);
+        self.hash(&[padding(self.params, kind), key, masked], &mut nodes[..n]);
     }
 
     /// Hashes r, which is read, root, toByte(index, n) and a message: RFC 8391, Algorithm 12, H_msg.
@@ -184,7 +128,7 @@ impl Serial<'_> {
         let (mut r, mut number) = ([0; MAX_N], [0; MAX_N]);
         read(&mut r[..n])?;
         number[n - 8..n].copy_from_slice(&index.to_be_bytes());
-        let head = [self.padding(Kind::Msg), &r[..n], root, &number[..n]];
+        let head = [padding(self.params, Kind::Msg), &r[..n], root, &number[..n]];
         let mut all = |take: &mut Take<'_>| head.iter().chain(message).for_each(|piece| take(piece));
         (self.params.functions.hash)(&mut all, &mut digest[..n]);
         Ok(())

@@ -4,9 +4,11 @@
 
 use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
 use gambeson::xmss::{
-    InvalidSignature, ParameterSet, SigningKey, SigningKeyError, VerifyingKey, VerifyingKeyError,
+    InvalidSignature, ParameterSet, SigningKey, SigningKeyError, StreamError, VerifyingKey, VerifyingKeyError,
 };
 use sha2::{Digest, Sha256};
+
+use crate::streamed::{EndsAt, Flash};
 
 fn bytes(hex: &str) -> Vec<u8> {
     (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..][..2], 16).expect("hexadecimal")).collect()
@@ -35,7 +37,43 @@ fn places(set: ParameterSet, n: usize) -> Vec<usize> {
     places
 }
 
+/// The result for a signature behind a callback, the bytes that were read, and the longest piece.
+fn streamed(
+    key: &VerifyingKey,
+    message: &[u8],
+    bytes: &[u8],
+) -> (Result<(), StreamError<EndsAt>>, usize, usize) {
+    let mut flash = Flash::new(bytes);
+    let (first, second) = message.split_at(message.len() / 3);
+    let result = key.verify_streamed(&[first, &[], second], |out| flash.next(out));
+    (result, flash.read, flash.longest)
+}
+
+/// A signature behind a callback has the same verdict.
+fn streams(key: &VerifyingKey, message: &[u8], signature: &[u8]) {
+    let set = key.parameter_set();
+    let (end, n) = (signature.len(), (set.verifying_key_len() - 4) / 2);
+    let behind = [signature, b"behind it"].concat();
+    assert_eq!(streamed(key, message, &behind), (Ok(()), end, n), "{set}");
+    assert_eq!(streamed(key, b"another message", signature), (Err(StreamError::Invalid), end, n), "{set}");
+    for place in places(set, n) {
+        let mut wrong = signature.to_vec();
+        wrong[place] ^= 1;
+        assert_eq!(streamed(key, message, &wrong).0, Err(StreamError::Invalid), "{set} {place}");
+        let cut = streamed(key, message, &signature[..place]).0;
+        assert_eq!(cut, Err(StreamError::Read(EndsAt(place))), "{set} {place}");
+    }
+    // An index that the key does not have, if the bytes can hold one.
+    let index = if set.is_multi_tree() { (set.height() as usize).div_ceil(8) } else { 4 };
+    if index * 8 > set.height() as usize {
+        let mut wrong = signature.to_vec();
+        wrong[0] |= 0x80;
+        assert_eq!(streamed(key, message, &wrong), (Err(StreamError::Invalid), index, index), "{set}");
+    }
+}
+
 fn refuses_changes(key: &VerifyingKey, message: &[u8], signature: &[u8]) {
+    streams(key, message, signature);
     let set = key.parameter_set();
     for place in places(set, (set.verifying_key_len() - 4) / 2) {
         let mut wrong = signature.to_vec();
