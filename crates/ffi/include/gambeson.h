@@ -446,11 +446,6 @@ typedef struct gambeson_randomness {
     size_t len;
 } gambeson_randomness;
 
-// A caller's source of a signature: writes the `len` bytes from `offset` on to `out`, and returns 0; any other number ends the call with the error
-// READ. `ctx` is the argument of the call. It must return, without `longjmp` or exception. Offsets ascend without gaps, but for HSS with two levels
-// or more.
-typedef int (*gambeson_read)(void *ctx, size_t offset, uint8_t *out, size_t len);
-
 // What is signed or verified.
 //
 // One of zeros with `data` and `len` is the message itself without a context. A member that the kind does not take must be zero: a call refuses
@@ -582,6 +577,11 @@ typedef struct gambeson_shake256_ctx {
     // The library's.
     uint64_t opaque[27];
 } gambeson_shake256_ctx;
+
+// A caller's source of a signature: writes the `len` bytes from `offset` on to `out`, and returns 0; any other number ends the call with the error
+// READ. `ctx` is the argument of the call. It must return, without `longjmp` or exception. Offsets ascend without gaps, but for HSS with two levels
+// or more.
+typedef int (*gambeson_read)(void *ctx, size_t offset, uint8_t *out, size_t len);
 
 #ifdef __cplusplus
 extern "C" {
