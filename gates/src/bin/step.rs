@@ -62,6 +62,8 @@ mod operations {
         signatures::<MlDsa87>(&mut gate);
         #[cfg(gambeson_ct)]
         kernels(&mut gate);
+        #[cfg(gambeson_ct)]
+        sha2(&mut gate);
         println!("{} operations, {} with different traces", gate.ran, gate.failed);
 
         let mut planted = Gate { ran: 0, failed: 0, ..gate };
@@ -306,6 +308,21 @@ mod operations {
                 region(|| mldsa::gate::run(n, &secret));
             });
         }
+    }
+
+    /// The kernels of SHA-2 for few lanes and for all, with the processor's instructions and without.
+    #[cfg(gambeson_ct)]
+    fn sha2(gate: &mut Gate) {
+        for allowed in [true, false] {
+            cpu::allow_sha2(allowed);
+            for count in [1, 6, 16] {
+                gate.run(&format!("SHA-2 kernels, {count} lanes, SHA extensions {allowed}"), |number| {
+                    let words = secret("words", number);
+                    region(|| gambeson::sha2_kernels::on_secrets(&words, count));
+                });
+            }
+        }
+        cpu::allow_sha2(true);
     }
 
     /// What the gate is for; the numbers are the secrets, so that they surely differ.

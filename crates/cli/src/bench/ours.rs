@@ -168,7 +168,7 @@ fn slh_verify(set: slhdsa::ParameterSet) -> Work {
 /// The table of SHA-256 and SHA-512 in many lanes.
 fn sha2_kernels() -> Level {
     match cpu::level() {
-        level @ (Level::Avx2 | Level::Avx512) => level,
+        level @ (Level::Neon | Level::Avx2 | Level::Avx512) => level,
         _ => Level::Portable,
     }
 }

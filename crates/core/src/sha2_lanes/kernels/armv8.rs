@@ -149,10 +149,9 @@ fn compress_64(state: &mut Rows64<8>, block: &Rows64<16>, count: usize) {
 #[inline]
 #[target_feature(enable = "neon,sha3")]
 fn compress_columns<const N: usize>(state: &mut Rows64<8>, block: &Rows64<16>, columns: [usize; N]) {
-    let before = columns.map(|lane| [0, 2, 4, 6].map(|row| pair(&state.0, row, lane)));
-    let mut lanes: [_; N] = core::array::from_fn(|i| {
-        (before[i], [0, 2, 4, 6, 8, 10, 12, 14].map(|row| pair(&block.0, row, columns[i])))
-    });
+    let before = columns.map(|lane| pairs::<4>(&state.0, lane));
+    let words = columns.map(|lane| pairs::<8>(&block.0, lane));
+    let mut lanes: [_; N] = core::array::from_fn(|i| (before[i], words[i]));
     sixteen_rounds::<false, N>(&mut lanes, 0);
     for t in [16, 32, 48, 64] {
         sixteen_rounds::<true, N>(&mut lanes, t);
@@ -165,11 +164,15 @@ fn compress_columns<const N: usize>(state: &mut Rows64<8>, block: &Rows64<16>, c
     }
 }
 
-/// Two words of a lane, from this row on.
+/// The words of a lane, two by two. A loop: a closure for each pair is not inlined.
 #[inline]
 #[target_feature(enable = "neon")]
-fn pair(rows: &[[u64; LANES_64]], row: usize, lane: usize) -> uint64x2_t {
-    vcombine_u64(vcreate_u64(rows[row][lane]), vcreate_u64(rows[row + 1][lane]))
+fn pairs<const N: usize>(rows: &[[u64; LANES_64]], lane: usize) -> [uint64x2_t; N] {
+    let mut pairs = [vdupq_n_u64(0); N];
+    for (pair, [low, high]) in pairs.iter_mut().zip(rows.as_chunks::<2>().0) {
+        *pair = vcombine_u64(vcreate_u64(low[lane]), vcreate_u64(high[lane]));
+    }
+    pairs
 }
 
 /// Rounds from t on, with the next words of the schedule or the first.
