@@ -2156,6 +2156,30 @@ enum gambeson_error gambeson_hss_verify_streamed(gambeson_read read,
                                                  const uint8_t *vk,
                                                  size_t vk_len);
 
+// Verifies a signature by XMSS, of which `read` gives one piece after the other: at most 64 bytes. Bytes behind the signature are not read.
+//
+// RFC 8391, Algorithm 14 (XMSS_verify). Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_xmss_verify_streamed(gambeson_read read,
+                                                  void *ctx,
+                                                  const uint8_t *message,
+                                                  size_t message_len,
+                                                  const uint8_t *vk,
+                                                  size_t vk_len);
+
+// Verifies a signature by XMSS^MT, as gambeson_xmss_verify_streamed.
+//
+// RFC 8391, Algorithm 17 (XMSSMT_verify). Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+GAMBESON_API
+GAMBESON_MUST_USE
+enum gambeson_error gambeson_xmssmt_verify_streamed(gambeson_read read,
+                                                    void *ctx,
+                                                    const uint8_t *message,
+                                                    size_t message_len,
+                                                    const uint8_t *vk,
+                                                    size_t vk_len);
+
 // Verifies a signature by SLH-DSA, of which `read` gives one piece after the other: at most 32 bytes. Bytes behind the signature are not read.
 //
 // FIPS 205, Algorithm 24 (slh_verify) and Algorithm 25 (hash_slh_verify). Errors: NULL, LENGTH, CONTEXT, SIGNATURE, STATE, PREHASH, DESCRIPTOR,

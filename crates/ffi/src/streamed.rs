@@ -5,6 +5,7 @@ use core::ffi::{c_int, c_void};
 
 use gambeson::lms::{HssVerifyingKey, StreamError, VerifyingKey};
 use gambeson::slhdsa::{self, Message};
+use gambeson::xmss;
 
 use crate::border::door;
 use crate::error::gambeson_error;
@@ -75,6 +76,32 @@ door! {
         let (read, message) = (reader(read, ctx)?, border.read_slice(message, message_len)?);
         let key = HssVerifyingKey::from_bytes(border.read_slice(vk, vk_len)?).map_err(refused)?;
         key.verify_streamed(&[message], read).map_err(failed)
+    }
+}
+
+door! {
+    /// Verifies a signature by XMSS, of which `read` gives one piece after the other: at most 64 bytes. Bytes behind the signature are not read.
+    ///
+    /// RFC 8391, Algorithm 14 (XMSS_verify). Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+    "xmss" "_verify_streamed" => xmss_verify_streamed(
+        read: gambeson_read, ctx: *mut c_void, message: *const u8, message_len: usize, vk: *const u8, vk_len: usize
+    ), |border| {
+        let (read, message) = (reader(read, ctx)?, border.read_slice(message, message_len)?);
+        let key = xmss::VerifyingKey::from_bytes(border.read_slice(vk, vk_len)?).map_err(crate::xmss::refused)?;
+        key.verify_streamed(&[message], in_order(read)).map_err(failed)
+    }
+}
+
+door! {
+    /// Verifies a signature by XMSS^MT, as gambeson_xmss_verify_streamed.
+    ///
+    /// RFC 8391, Algorithm 17 (XMSSMT_verify). Errors: NULL, LENGTH, KEY, SIGNATURE, READ.
+    "xmssmt" "_verify_streamed" => xmssmt_verify_streamed(
+        read: gambeson_read, ctx: *mut c_void, message: *const u8, message_len: usize, vk: *const u8, vk_len: usize
+    ), |border| {
+        let (read, message) = (reader(read, ctx)?, border.read_slice(message, message_len)?);
+        let key = xmss::VerifyingKey::from_mt_bytes(border.read_slice(vk, vk_len)?).map_err(crate::xmss::refused)?;
+        key.verify_streamed(&[message], in_order(read)).map_err(failed)
     }
 }
 

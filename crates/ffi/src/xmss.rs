@@ -6,6 +6,14 @@ use gambeson::xmss::{VerifyingKey, VerifyingKeyError};
 use crate::border::{Border, door};
 use crate::error::gambeson_error;
 
+/// The error for a verifying key that is refused.
+pub(crate) fn refused(error: VerifyingKeyError) -> gambeson_error {
+    match error {
+        VerifyingKeyError::Length { .. } => gambeson_error::Length,
+        _ => gambeson_error::Key,
+    }
+}
+
 fn verify(
     border: &Border,
     read: fn(&[u8]) -> Result<VerifyingKey, VerifyingKeyError>,
@@ -15,10 +23,7 @@ fn verify(
 ) -> Result<(), gambeson_error> {
     let signature = border.read_slice(signature, signature_len)?;
     let message = border.read_slice(message, message_len)?;
-    let key = read(border.read_slice(vk, vk_len)?).map_err(|error| match error {
-        VerifyingKeyError::Length { .. } => gambeson_error::Length,
-        _ => gambeson_error::Key,
-    })?;
+    let key = read(border.read_slice(vk, vk_len)?).map_err(refused)?;
     if signature_len != key.parameter_set().signature_len() {
         return Err(gambeson_error::Length);
     }

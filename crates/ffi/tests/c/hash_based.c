@@ -401,11 +401,19 @@ static void xmss(void)
     CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len - 1) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, 3) == GAMBESON_ERROR_LENGTH);
     CHECK(gambeson_xmss_verify(NULL, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_NULL);
+    flash whole = {signed_leaf, sizeof signed_leaf, 0, 0}, cut = {signed_leaf, len - 1, 0, 0};
+    CHECK(!gambeson_xmss_verify_streamed(next, &whole, message, message_len, vk, vk_len) && whole.read == len && whole.longest == 24);
+    CHECK(gambeson_xmss_verify_streamed(next, &cut, message, message_len, vk, vk_len) == GAMBESON_ERROR_READ);
+    CHECK(gambeson_xmss_verify_streamed(next, &whole, message, 1, vk, vk_len) == GAMBESON_ERROR_SIGNATURE);
+    CHECK(gambeson_xmss_verify_streamed(NULL, &whole, message, message_len, vk, vk_len) == GAMBESON_ERROR_NULL);
+    CHECK(gambeson_xmss_verify_streamed(next, &whole, message, message_len, vk, 3) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmssmt_verify_streamed(next, &whole, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
     // The set of XMSS^MT with this OID has keys of 68 bytes.
     CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
     // XMSSMT-SHA2_20/2_192, whose signatures are longer.
     vk[3] = 0x21;
     CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_LENGTH);
+    CHECK(gambeson_xmssmt_verify_streamed(next, &whole, message, message_len, vk, vk_len) == GAMBESON_ERROR_READ);
     CHECK(gambeson_xmss_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_KEY);
     vk[3] = 0;
     CHECK(gambeson_xmssmt_verify(signed_leaf, len, message, message_len, vk, vk_len) == GAMBESON_ERROR_KEY);
