@@ -57,9 +57,12 @@ pub fn both_ways(peer: &BouncyCastle, keys: Keys) -> Result {
     we_verify_its(peer, keys)
 }
 
+/// Signs a message with the next leaf.
+type Sign = dyn FnMut(&[u8]) -> Result<Vec<u8>>;
+
 /// A key of ours.
 struct Ours {
-    sign: Box<dyn FnMut(&[u8]) -> Result<Vec<u8>>>,
+    sign: Box<Sign>,
     public: PublicKey,
 }
 
