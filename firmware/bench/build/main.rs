@@ -41,6 +41,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("lms-sha256-h10-w8", "verify", "hashes::LmsVerify<crate::hashes::LmsH10W8>"),
     ("lms-sha256-h10-w4", "verify", "hashes::LmsVerify<crate::hashes::LmsH10W4>"),
     ("lms-shake-h10-w8", "verify", "hashes::LmsVerify<crate::hashes::LmsShakeH10W8>"),
+    ("xmss-sha2_10_256", "verify", "hashes::XmssVerify"),
     ("slh-dsa-sha2-128s", "verify", "hashes::SlhVerify<crate::hashes::SlhSha2128s>"),
     ("sha-256", "digest", "hashes::Digest256"),
     ("p-256", "keygen", "classical::P256KeyGen"),
@@ -128,7 +129,9 @@ fn inputs_of_one(set: &str, operation: &str) -> Result<Vec<Vec<u8>>, Box<dyn Err
         "ml-dsa-65" => Ok(inputs::of_dsa::<MlDsa65>(operation)),
         "ml-dsa-87" => Ok(inputs::of_dsa::<MlDsa87>(operation)),
         "keccak-f[1600]" => Ok(inputs::of_keccak()),
-        name if name.starts_with("lms-") || name.starts_with("slh-dsa-") => hashes::of_file(name),
+        name if ["lms-", "xmss-", "slh-dsa-"].iter().any(|start| name.starts_with(start)) => {
+            hashes::of_file(name)
+        }
         "sha-256" => Ok(hashes::of_sha_256()),
         #[cfg(feature = "classical")]
         "p-256" | "x25519" | "rsa-2048" => classical::of(set, operation),

@@ -4,6 +4,7 @@ use super::{Input, Operation};
 use core::marker::PhantomData;
 use gambeson::lms::{LmotsType, LmsType, VerifyingKey};
 use gambeson::slhdsa::{self, ParameterSet};
+use gambeson::xmss;
 use sha2::{Digest, Sha256};
 
 /// Types of LMS.
@@ -60,6 +61,40 @@ impl<T: LmsTypes> Operation for LmsVerify<T> {
 
     fn prepare(&mut self, input: &mut Input) {
         self.key = VerifyingKey::of_types(T::TREE, T::ONE_TIME, input.next(56)).ok();
+        input.read(&mut self.message);
+        self.signature = input.0;
+        self.valid = false;
+    }
+
+    fn run(&mut self) {
+        self.valid = self
+            .key
+            .as_ref()
+            .is_some_and(|key| key.verify_streamed(&[&self.message], flash(self.signature)).is_ok());
+    }
+
+    fn check(&self, _: &mut Input) -> bool {
+        self.valid
+    }
+}
+
+/// RFC 8391, Algorithm 14 (XMSS_verify), XMSS-SHA2_10_256.
+pub struct XmssVerify {
+    key: Option<xmss::VerifyingKey>,
+    message: [u8; 32],
+    signature: &'static [u8],
+    valid: bool,
+}
+
+impl Operation for XmssVerify {
+    const KEY: usize = size_of::<xmss::VerifyingKey>();
+
+    fn new() -> Self {
+        Self { key: None, message: [0; 32], signature: &[], valid: false }
+    }
+
+    fn prepare(&mut self, input: &mut Input) {
+        self.key = xmss::VerifyingKey::of_set(xmss::ParameterSet::SHA2_10_256, input.next(68)).ok();
         input.read(&mut self.message);
         self.signature = input.0;
         self.valid = false;

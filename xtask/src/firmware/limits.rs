@@ -92,6 +92,7 @@ const STREAMED: &[(&str, [u64; 2])] = &[
     ("LMS-SHA256-H10-W8", [1024, 4096]),
     ("LMS-SHA256-H10-W4", [1024, 4096]),
     ("LMS-SHAKE-H10-W8", [1088, u64::MAX]),
+    ("XMSS-SHA2_10_256", [1536, u64::MAX]),
     ("SLH-DSA-SHA2-128s", [2048, u64::MAX]),
 ];
 

@@ -93,7 +93,7 @@ On the Cortex-M4 `fast` is built for size with `--cfg gambeson_fast`, which keep
 `decaps` takes the key of 96 bytes, `decaps-dk` \
 the standard's bytes; `sign-seed` the key that holds the seed, `sign` the standard's bytes; what ends with `-prepared` a prepared key. Its bytes \
 are in the column of the heap with all that the operation takes there, and the allocator is in its code.\n\n\
-LMS and SLH-DSA: ten and two signatures of messages of 32 bytes, which lie in flash and are read through a callback. The key is of the types that \
+LMS, XMSS and SLH-DSA: two signatures of messages of 32 bytes, which lie in flash and are read through a callback. The key is of the types that \
 the program names, so that it holds no other hash function of LMS. SHA-256 is the digest of 64 bytes, by the crate `sha2`.\n\n\
 The permutation is that of a sponge, whose lanes are interleaved. X25519, P-256 and RSA-2048 (ECDSA and PKCS #1 v1.5 with SHA-256) are the work of \
 crates that are named, at `opt-level = 3`, on keys and messages of the same stream; keys are held as their own objects, and the code that reads a key is counted.\n\n\

@@ -37,11 +37,12 @@ const DSA_CODE: [&str; 1] = ["keygen+sign-seed+verify"];
 pub const BOTH: (&str, &str) = ("ML-KEM-768+ML-DSA-65", "keygen+encaps+decaps,keygen+sign-seed+verify");
 
 /// Verification of hash-based signatures that are read piece by piece, and the hash function of most.
-pub const HASH_BASED: [(&str, &[&str]); 5] = [
+pub const HASH_BASED: [(&str, &[&str]); 6] = [
     ("SHA-256", &["digest"]),
     ("LMS-SHA256-H10-W8", &["verify"]),
     ("LMS-SHA256-H10-W4", &["verify"]),
     ("LMS-SHAKE-H10-W8", &["verify"]),
+    ("XMSS-SHA2_10_256", &["verify"]),
     ("SLH-DSA-SHA2-128s", &["verify"]),
 ];
 
