@@ -19,7 +19,7 @@ const LEVELS: &[&str] = &["portable", "avx2"];
 
 /// Parts of `gate-ct`, and the number of operations of each with each table.
 const PARTS: [(&str, usize); 5] =
-    [("mls", 2 * 8 + 18 * 30), ("primitives", 763), ("files", 156), ("verdicts", 54), (CANARIES, 5)];
+    [("mls", 2 * 8 + 18 * 30), ("primitives", 763), ("files", 166), ("verdicts", 54), (CANARIES, 5)];
 /// Parts and counts of the core, the hybrids and the calls in C: only these are released at level s.
 const SMALL_PARTS: [(&str, usize); 3] = [("primitives", 763), ("verdicts", 54), (CANARIES, 3)];
 /// The same without the crates above the primitives and the features that they ask for: without the calls in C.

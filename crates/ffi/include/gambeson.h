@@ -21,7 +21,7 @@
 // - The stack that a call used is wiped before it returns, and so are the library's copies of secrets. The caller's own (seeds,
 //   keys, shared secrets, hashes of secrets) are the caller's to wipe: gambeson_wipe.
 // - Stack, at most, measured on x86-64: hashes 2 kB, those of HashML-DSA 3.2 kB, ML-KEM 20 kB (_small_: 3.1 kB), ML-DSA 26 kB, signing
-//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB), SLH-DSA 48 kB; docs/memory.md has each call.
+//   by the standard's sk 39, 60 and 95 kB (_small_: 6 kB), SLH-DSA 49 kB; docs/memory.md has each call.
 // - Stack on a Cortex-M4, in bytes: what the core takes of it is beside each call of _small_, and this interface adds 1,024 at most, 384 to calls
 //   that end in _in. Calls of _small_ that say nothing take no more than that. Of the others docs/embedded/README.md has what was
 //   measured (profile fast).
