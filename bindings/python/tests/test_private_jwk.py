@@ -11,7 +11,7 @@ from conftest import PUBLIC
 from test_agent import refused
 
 import gambeson
-from gambeson import Agent, mldsa, mlkem, tlog, xwing
+from gambeson import Agent, mldsa, mlkem, slhdsa, tlog, xwing
 from gambeson.mldsa import private_key_from_jwk, private_key_to_jwk
 
 SETS: list[tuple[str, Any]] = [
@@ -90,8 +90,10 @@ def test_what_is_no_private_key_is_refused() -> None:
 def test_a_wrong_length_has_one_code() -> None:
     """`bad-length` of bytes, and `bad-key` of what stands in a JWK or a Multikey."""
     for public in PUBLIC:
+        # The bytes of SLH-DSA do not name their set.
+        named = ("SLH-DSA-SHA2-128f",) if public is slhdsa.SLHDSAPublicKey else ()
         for length in (0, 1, 31, 5000, 100_000):
-            refused(gambeson.UsageError, "bad-length", public.from_public_bytes, bytes(length))
+            refused(gambeson.UsageError, "bad-length", public.from_public_bytes, bytes(length), *named)
     for private in (mldsa.MLDSA44PrivateKey, mlkem.MLKEM768PrivateKey, xwing.XWingPrivateKey, Agent):
         for length in (0, 31, 33, 65, 100_000):
             refused(gambeson.UsageError, "bad-length", private.from_seed_bytes, bytes(length))
