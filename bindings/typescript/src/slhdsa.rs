@@ -1,5 +1,6 @@
 //! SLH-DSA (FIPS 205). The parameter set is its name.
 
+use gambeson::secret::StackGuard;
 use gambeson::slhdsa::{
     DigestRef, Message, ParameterSet, PreHash, SigningKey, SigningKeyError, VerifyingKey,
 };
@@ -15,13 +16,26 @@ fn set_of(name: &str) -> Result<ParameterSet, GambesonError> {
 
 /// A signing key.
 #[wasm_bindgen]
-pub struct SlhDsaKey(SigningKey);
+pub struct SlhDsaKey(Box<SigningKey>);
+
+/// Makes a key on the heap. A key that moves leaves copies on the stack, which are wiped.
+fn boxed(make: impl FnOnce() -> Result<SigningKey, GambesonError>) -> Result<SlhDsaKey, GambesonError> {
+    #[inline(never)]
+    fn made(
+        make: impl FnOnce() -> Result<SigningKey, GambesonError>,
+    ) -> Result<Box<SigningKey>, GambesonError> {
+        make().map(Box::new)
+    }
+    let _guard = StackGuard::<4096>;
+    made(make).map(SlhDsaKey)
+}
 
 #[wasm_bindgen]
 impl SlhDsaKey {
     /// A new key.
     pub fn generate(set: &str) -> Result<SlhDsaKey, GambesonError> {
-        SigningKey::generate(set_of(set)?).map(Self).map_err(no_randomness)
+        let set = set_of(set)?;
+        boxed(|| SigningKey::generate(set).map_err(no_randomness))
     }
 
     /// The key of SK.seed, SK.prf and PK.seed, one behind the other.
@@ -34,17 +48,21 @@ impl SlhDsaKey {
         }
         let (sk_seed, rest) = seeds.split_at(n);
         let (sk_prf, pk_seed) = rest.split_at(n);
-        let key = SigningKey::from_seeds(set, sk_seed, sk_prf, pk_seed);
-        key.map(Self).map_err(|error| failure("bad-length", error))
+        boxed(|| {
+            let key = SigningKey::from_seeds(set, sk_seed, sk_prf, pk_seed);
+            key.map_err(|error| failure("bad-length", error))
+        })
     }
 
     /// The key of its bytes.
     #[wasm_bindgen(js_name = fromBytes)]
     pub fn from_bytes(set: &str, bytes: Vec<u8>) -> Result<SlhDsaKey, GambesonError> {
-        let key = SigningKey::from_bytes(set_of(set)?, &Zeroizing::new(bytes));
-        key.map(Self).map_err(|error| match error {
-            SigningKeyError::Length(_) => failure("bad-length", error),
-            _ => failure("bad-key", error),
+        let (set, bytes) = (set_of(set)?, Zeroizing::new(bytes));
+        boxed(|| {
+            SigningKey::from_bytes(set, &bytes).map_err(|error| match error {
+                SigningKeyError::Length(_) => failure("bad-length", error),
+                _ => failure("bad-key", error),
+            })
         })
     }
 

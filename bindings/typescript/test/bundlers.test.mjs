@@ -113,7 +113,7 @@ test("vite: the modules are found without a word", async (t) => {
     build: { outDir: out, assetsInlineLimit: 0, modulePreload: false },
   });
   const assets = readdirSync(join(out, "assets"));
-  assert.equal(assets.filter((name) => name.endsWith(".wasm")).length, 3);
+  assert.equal(assets.filter((name) => name.endsWith(".wasm")).length, 4);
   const script = assets.find((name) => /^index-.*\.js$/.test(name));
   assert.equal(await answer(t, out, `/assets/${script}`), "default");
 });
