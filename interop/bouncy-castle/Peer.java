@@ -320,7 +320,12 @@ public final class Peer {
 
     private static byte[] sign(String scheme, PrivateKey key, byte[] message) throws Exception {
         Signature signer = Signature.getInstance(scheme, provider(scheme));
-        signer.initSign(key, RANDOM);
+        if (signer.getProvider() == PQC) {
+            // XMSS takes no randomness: r follows from the index.
+            signer.initSign(key);
+        } else {
+            signer.initSign(key, RANDOM);
+        }
         signer.update(message);
         return signer.sign();
     }
