@@ -51,7 +51,7 @@ impl Keys {
 /// Tries signatures and certificates of such keys, both ways.
 ///
 /// # Errors
-/// What did not hold, or held and should not.
+/// A check that failed, or a refusal that did not come.
 pub fn both_ways(peer: &BouncyCastle, keys: Keys) -> Result {
     verifies_ours(peer, keys)?;
     we_verify_its(peer, keys)

@@ -12,7 +12,7 @@ use crate::held::Held;
 use crate::input::Input;
 use crate::private_key_methods;
 
-/// What pickle makes an object of: a function and its arguments.
+/// A function and its arguments, of which pickle makes an object.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>, &'static str));
 
 fn set(py: Python<'_>, name: &str) -> PyResult<ParameterSet> {

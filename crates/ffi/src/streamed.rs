@@ -33,7 +33,7 @@ fn reader(
     })
 }
 
-/// The same from the start of the signature on.
+/// A reader that counts the offset, from the start of the signature on.
 fn in_order(
     mut read: impl FnMut(usize, &mut [u8]) -> Result<(), ()>,
 ) -> impl FnMut(&mut [u8]) -> Result<(), ()> {

@@ -1,28 +1,46 @@
 //! Verification of hash-based signatures, which lie in flash and are read piece by piece, and their hash function.
 
 use super::{Input, Operation};
-use core::marker::PhantomData;
-use gambeson::lms::{LmotsType, LmsType, VerifyingKey};
-use gambeson::slhdsa::{self, ParameterSet};
-use gambeson::xmss;
+use gambeson::lms::{self, LmotsType, LmsType};
+use gambeson::{slhdsa, xmss};
 use sha2::{Digest, Sha256};
 
-/// Types of LMS.
-pub trait LmsTypes {
-    /// The tree.
-    const TREE: LmsType;
-    /// The one-time signatures.
-    const ONE_TIME: LmotsType;
+/// Verification of a signature that is read piece by piece.
+pub trait Streamed {
+    /// The verifying key.
+    type Key;
+
+    /// The bytes of the key's encoding.
+    const KEY_LEN: usize;
+
+    /// Reads a key.
+    fn key(bytes: &[u8]) -> Option<Self::Key>;
+
+    /// Verifies the signature in `flash`.
+    fn is_valid(key: &Self::Key, message: &[u8; 32], flash: impl FnMut(&mut [u8]) -> Result<(), ()>) -> bool;
 }
 
 macro_rules! lms {
     ($($name:ident $tree:ident $one_time:ident;)*) => {$(
-        #[doc = concat!("`LMS_", stringify!($tree), "` with `LMOTS_", stringify!($one_time), "`.")]
+        #[doc = concat!("`LMS_", stringify!($tree), "` with `LMOTS_", stringify!($one_time), "`: RFC 8554, Algorithm 6.")]
         pub struct $name;
 
-        impl LmsTypes for $name {
-            const TREE: LmsType = LmsType::$tree;
-            const ONE_TIME: LmotsType = LmotsType::$one_time;
+        impl Streamed for $name {
+            type Key = lms::VerifyingKey;
+
+            const KEY_LEN: usize = 56;
+
+            fn key(bytes: &[u8]) -> Option<Self::Key> {
+                lms::VerifyingKey::of_types(LmsType::$tree, LmotsType::$one_time, bytes).ok()
+            }
+
+            fn is_valid(
+                key: &Self::Key,
+                message: &[u8; 32],
+                flash: impl FnMut(&mut [u8]) -> Result<(), ()>,
+            ) -> bool {
+                key.verify_streamed(&[message], flash).is_ok()
+            }
         }
     )*};
 }
@@ -33,126 +51,71 @@ lms! {
     LmsShakeH10W8 SHAKE_M32_H10 SHAKE_N32_W8;
 }
 
-/// Callback that fills its argument with the next bytes of the flash.
-fn flash(mut rest: &[u8]) -> impl FnMut(&mut [u8]) -> Result<(), ()> {
-    move |out| {
-        let (next, behind) = rest.split_at_checked(out.len()).ok_or(())?;
-        out.copy_from_slice(next);
-        rest = behind;
-        Ok(())
+/// XMSS-SHA2_10_256: RFC 8391, Algorithm 14 (XMSS_verify).
+pub struct XmssSha2H10;
+
+impl Streamed for XmssSha2H10 {
+    type Key = xmss::VerifyingKey;
+
+    const KEY_LEN: usize = 68;
+
+    fn key(bytes: &[u8]) -> Option<Self::Key> {
+        xmss::VerifyingKey::of_set(xmss::ParameterSet::SHA2_10_256, bytes).ok()
+    }
+
+    fn is_valid(key: &Self::Key, message: &[u8; 32], flash: impl FnMut(&mut [u8]) -> Result<(), ()>) -> bool {
+        key.verify_streamed(&[message], flash).is_ok()
     }
 }
 
-/// RFC 8554, Algorithm 6.
-pub struct LmsVerify<T> {
-    key: Option<VerifyingKey>,
-    message: [u8; 32],
-    signature: &'static [u8],
-    valid: bool,
-    types: PhantomData<T>,
-}
+/// SLH-DSA-SHA2-128s: FIPS 205, Algorithm 24 (slh_verify).
+pub struct SlhSha2128s;
 
-impl<T: LmsTypes> Operation for LmsVerify<T> {
-    const KEY: usize = size_of::<VerifyingKey>();
+impl Streamed for SlhSha2128s {
+    type Key = slhdsa::VerifyingKey;
 
-    fn new() -> Self {
-        Self { key: None, message: [0; 32], signature: &[], valid: false, types: PhantomData }
+    const KEY_LEN: usize = 32;
+
+    fn key(bytes: &[u8]) -> Option<Self::Key> {
+        slhdsa::VerifyingKey::from_bytes(slhdsa::ParameterSet::SHA2_128S, bytes).ok()
     }
 
-    fn prepare(&mut self, input: &mut Input) {
-        self.key = VerifyingKey::of_types(T::TREE, T::ONE_TIME, input.next(56)).ok();
-        input.read(&mut self.message);
-        self.signature = input.0;
-        self.valid = false;
-    }
-
-    fn run(&mut self) {
-        self.valid = self
-            .key
-            .as_ref()
-            .is_some_and(|key| key.verify_streamed(&[&self.message], flash(self.signature)).is_ok());
-    }
-
-    fn check(&self, _: &mut Input) -> bool {
-        self.valid
+    fn is_valid(key: &Self::Key, message: &[u8; 32], flash: impl FnMut(&mut [u8]) -> Result<(), ()>) -> bool {
+        key.verify_streamed(message, flash).is_ok()
     }
 }
 
-/// RFC 8391, Algorithm 14 (XMSS_verify), XMSS-SHA2_10_256.
-pub struct XmssVerify {
-    key: Option<xmss::VerifyingKey>,
+/// A verification by a key of `S`.
+pub struct Verify<S: Streamed> {
+    key: Option<S::Key>,
     message: [u8; 32],
     signature: &'static [u8],
     valid: bool,
 }
 
-impl Operation for XmssVerify {
-    const KEY: usize = size_of::<xmss::VerifyingKey>();
+impl<S: Streamed> Operation for Verify<S> {
+    const KEY: usize = size_of::<S::Key>();
 
     fn new() -> Self {
         Self { key: None, message: [0; 32], signature: &[], valid: false }
     }
 
     fn prepare(&mut self, input: &mut Input) {
-        self.key = xmss::VerifyingKey::of_set(xmss::ParameterSet::SHA2_10_256, input.next(68)).ok();
+        self.key = S::key(input.next(S::KEY_LEN));
         input.read(&mut self.message);
         self.signature = input.0;
         self.valid = false;
     }
 
     fn run(&mut self) {
-        self.valid = self
-            .key
-            .as_ref()
-            .is_some_and(|key| key.verify_streamed(&[&self.message], flash(self.signature)).is_ok());
-    }
-
-    fn check(&self, _: &mut Input) -> bool {
-        self.valid
-    }
-}
-
-/// A parameter set of SLH-DSA.
-pub trait SlhSet {
-    /// The set.
-    const SET: ParameterSet;
-}
-
-/// SLH-DSA-SHA2-128s.
-pub struct SlhSha2128s;
-
-impl SlhSet for SlhSha2128s {
-    const SET: ParameterSet = ParameterSet::SHA2_128S;
-}
-
-/// FIPS 205, Algorithm 24 (slh_verify).
-pub struct SlhVerify<S> {
-    set: PhantomData<S>,
-    key: Option<slhdsa::VerifyingKey>,
-    message: [u8; 32],
-    signature: &'static [u8],
-    valid: bool,
-}
-
-impl<S: SlhSet> Operation for SlhVerify<S> {
-    const KEY: usize = size_of::<slhdsa::VerifyingKey>();
-
-    fn new() -> Self {
-        Self { set: PhantomData, key: None, message: [0; 32], signature: &[], valid: false }
-    }
-
-    fn prepare(&mut self, input: &mut Input) {
-        self.key = slhdsa::VerifyingKey::from_bytes(S::SET, input.next(S::SET.verifying_key_len())).ok();
-        input.read(&mut self.message);
-        self.signature = input.0;
-        self.valid = false;
-    }
-
-    fn run(&mut self) {
-        self.valid = self
-            .key
-            .as_ref()
-            .is_some_and(|key| key.verify_streamed(&self.message, flash(self.signature)).is_ok());
+        let mut rest = self.signature;
+        let flash = |out: &mut [u8]| {
+            let (next, behind) = rest.split_at_checked(out.len()).ok_or(())?;
+            out.copy_from_slice(next);
+            rest = behind;
+            Ok(())
+        };
+        self.valid = self.key.as_ref().is_some_and(|key| S::is_valid(key, &self.message, flash));
     }
 
     fn check(&self, _: &mut Input) -> bool {
