@@ -272,7 +272,7 @@ pub const PREHASHES: [&str; 12] = [
 
 /// How many of ACVP's signatures by ML-DSA are of messages, and how many of digests; the others are of the internal interface.
 const PUBLISHED: (usize, usize) = (28, 32);
-/// The same for SLH-DSA.
+/// How many of ACVP's signatures by SLH-DSA are of messages, and how many of digests.
 const PUBLISHED_SLH_DSA: (usize, usize) = (13, 9);
 /// Signatures by LMS, and those of RFC 8554 by HSS.
 const PUBLISHED_LMS: (usize, usize) = (320, 2);

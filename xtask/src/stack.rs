@@ -25,6 +25,7 @@ const BOUNDS: &[Bound] = &[
     (None, Some("hash"), "C", "stack", 2_000),
     (None, Some("hash in pieces"), "C", "stack", 2_000),
     (None, Some("hash for HashML-DSA"), "C", "stack", 3_200),
+    (None, Some("wipe"), "C", "stack", 2_000),
     (Some("ML-KEM-512"), None, "C", "stack", 20_000),
     (Some("ML-KEM-768"), None, "C", "stack", 20_000),
     (Some("ML-KEM-1024"), None, "C", "stack", 20_000),

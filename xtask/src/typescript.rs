@@ -47,7 +47,7 @@ const WASM_FEATURES: [&str; 7] = [
 /// What a page loads for each at most, with its JavaScript, compressed by gzip as servers do, in bytes: what was reached. What was
 /// promised is less, 80 KB for both; `size --check` holds that against it.
 const MAX_SIZES: [(&str, u64); 4] =
-    [("gambeson", 56 << 10), ("hash", 50 << 10), ("identity", 269 << 10), ("whole", 387 << 10)];
+    [("gambeson", 56 << 10), ("hash", 50 << 10), ("identity", 268 << 10), ("whole", 386 << 10)];
 /// The same with the standard library as rustup brings it, whose panics have messages.
 const MAX_SIZES_AS_BROUGHT: [(&str, u64); 4] =
     [("gambeson", 67 << 10), ("hash", 62 << 10), ("identity", 327 << 10), ("whole", 450 << 10)];

@@ -79,7 +79,7 @@ impl Verifier {
         }
     }
 
-    /// Whether the signature is valid.
+    /// Returns true if the signature is valid.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Lms(key) => key.verify(message, signature).is_ok(),

@@ -85,7 +85,7 @@ impl Scheme {
             return Err(SchemeError::NeverNegotiated { number });
         }
         let known = SignatureScheme::from(number).as_str().is_some();
-        // What is registered and rustls has no name for: RSA PKCS#1 v1.5 of clients (RFC 9963), ECCSI, IBS, SM2 and GOST, and the curves
+        // Registered schemes that rustls does not name: RSA PKCS#1 v1.5 of clients (RFC 9963), ECCSI, IBS, SM2 and GOST, and the curves
         // of brainpool (RFC 8734).
         let registered = matches!(number, 0x0420 | 0x0520 | 0x0620 | 0x0704..=0x070f | 0x081a..=0x081c);
         // Drafts of composites once had 0x0912.

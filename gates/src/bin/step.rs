@@ -49,7 +49,13 @@ mod operations {
         cpu::limit(level);
         assert_eq!(sha3::kernels(), level, "the table that is to be stepped through");
         assert_eq!([mlkem::kernels(), mldsa::kernels()], [level; 2]);
-        println!("tables: sha3 {}, mlkem {}, mldsa {}", sha3::kernels(), mlkem::kernels(), mldsa::kernels());
+        println!(
+            "tables: sha3 {}, mlkem {}, mldsa {}, sha2 {}",
+            sha3::kernels(),
+            mlkem::kernels(),
+            mldsa::kernels(),
+            cpu::level()
+        );
 
         let processor = env::args().nth(2).map_or(0, |number| number.parse().expect("a processor's number"));
         let mut gate = Gate { tracer: Tracer::new(processor), ran: 0, failed: 0 };

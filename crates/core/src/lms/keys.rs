@@ -157,6 +157,9 @@ impl VerifyingKey {
     ///
     /// [`InvalidSignature`].
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
+        if self.lms.signature_len(self.ots) != Some(signature.len()) {
+            return Err(InvalidSignature);
+        }
         let is_valid = verify_whole(signature, |read| self.check(&[message], read));
         if is_valid { Ok(()) } else { Err(InvalidSignature) }
     }

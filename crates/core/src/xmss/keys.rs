@@ -138,12 +138,12 @@ impl VerifyingKey {
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
         let params = self.set.0;
         let n = params.n;
+        if signature.len() != self.set.signature_len() {
+            return Err(InvalidSignature);
+        }
         if !SIDE_BY_SIDE {
             let is_valid = verify_whole(signature, |read| self.check(&[message], read));
             return if is_valid { Ok(()) } else { Err(InvalidSignature) };
-        }
-        if signature.len() != self.set.signature_len() {
-            return Err(InvalidSignature);
         }
         let (index, rest) = signature.split_at(params.index_len());
         let index = index.iter().fold(0, |index, byte| index << 8 | u64::from(*byte));

@@ -45,7 +45,7 @@ fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
 #[derive(Clone, Copy)]
 struct Words(uint32x4_t);
 
-/// What the trait's methods call: they cannot name the feature themselves.
+/// Functions with the target feature, which methods of a trait cannot name.
 impl Words {
     #[inline]
     #[target_feature(enable = "neon,sha2")]

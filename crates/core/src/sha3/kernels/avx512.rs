@@ -64,7 +64,7 @@ fn chain_eight(states: &mut [Aligned; 8], place: usize, words: usize, steps: u32
     store_eight(&lanes, states);
 }
 
-/// The same word of all states in a vector.
+/// Loads one word of all eight states into each vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 fn load_eight<H: Holder>(states: &mut [H; 8]) -> [Eight; 25] {
