@@ -101,7 +101,7 @@ impl Function<'_> {
         self.run_chains(n, &mut jobs, values);
     }
 
-    /// Chains of [`chains`](Self::chains) in any order. Those with the most steps should come first, so that lanes end together.
+    /// Chains of [`chains`](Self::chains) in any order: [`longest_first`] lets lanes end together.
     pub(crate) fn run_chains<const HEAD: usize>(
         self,
         n: usize,
@@ -141,6 +141,23 @@ impl Function<'_> {
             }
             Self::Sha512(..) => unreachable!("no standard has such chains"),
         }
+    }
+}
+
+/// Writes the numbers of chains to `order`, those with the most steps first. A chain has fewer than `ALL` steps.
+///
+/// Variable time in the numbers of steps, which signatures show.
+pub(crate) fn longest_first<const ALL: usize>(steps: impl Fn(usize) -> usize, order: &mut [u16]) {
+    let mut places = [0_u16; ALL];
+    (0..order.len()).for_each(|chain| places[steps(chain)] += 1);
+    let mut before = 0;
+    for place in places.iter_mut().rev() {
+        (before, *place) = (before + *place, before);
+    }
+    for chain in 0..order.len() {
+        let place = &mut places[steps(chain)];
+        order[usize::from(*place)] = chain as u16;
+        *place += 1;
     }
 }
 

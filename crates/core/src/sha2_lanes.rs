@@ -96,7 +96,10 @@ pub(crate) fn compress<W: Word>(state: &[W; 8], mut w: [W; 16]) -> [W; 8] {
         }
         schedule(&mut w);
     }
-    core::array::from_fn(|i| state[i].add(after[i]))
+    for (after, before) in after.iter_mut().zip(state) {
+        *after = before.add(*after);
+    }
+    after
 }
 
 /// Rounds from the multiple `t` of 16 on, with their words of the schedule.

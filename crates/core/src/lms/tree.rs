@@ -1,8 +1,11 @@
 //! RFC 8554, §4 and §5: one-time signatures and the tree, many hashes at once.
 
+use core::ops::Range;
+
 use super::params::{Lms, MAX_N, Ots};
 #[cfg(feature = "alloc")]
 use crate::many::{Function, Input};
+use crate::many::{Job, longest_first};
 #[cfg(feature = "alloc")]
 use crate::merkle;
 #[cfg(feature = "alloc")]
@@ -153,14 +156,8 @@ impl Tree<'_> {
     /// The one-time signature of a leaf without its type and C: RFC 8554, Algorithm 3.
     #[cfg(feature = "alloc")]
     pub(super) fn sign(&self, seed: &[u8], leaf: u32, digits: &Digits, signature: &mut [u8]) {
-        let Ots { n, p, .. } = *self.ots;
         self.secrets(seed, leaf, 1, signature);
-        let mut all = 0_u16..;
-        let mut head = || {
-            let chain = all.next().unwrap_or_default();
-            (self.head_of_step(leaf, chain, 0), digits.at(chain.into()))
-        };
-        self.function().chains(n, p, &mut head, signature);
+        self.run_chains(leaf, 0..self.ots.p, |chain| 0..digits.at(chain), signature);
     }
 
     #[cfg(feature = "alloc")]
@@ -197,13 +194,12 @@ impl Tree<'_> {
                 if result.is_err() {
                     return;
                 }
-                let mut all = first as u16..;
-                let head = || {
-                    let chain = all.next().unwrap_or_default();
-                    let digit = digits.at(chain.into());
-                    (self.head_of_step(leaf, chain, digit as u8), self.last_step() - digit)
-                };
-                self.run_chains(count, head, values);
+                self.run_chains(
+                    leaf,
+                    first..first + count,
+                    |chain| digits.at(chain)..self.last_step(),
+                    values,
+                );
                 take(values);
             }
         };
@@ -211,15 +207,30 @@ impl Tree<'_> {
         result.map_err(StreamError::Read)
     }
 
-    /// Replaces `count` values by the ends of their chains, each from its head on.
+    /// Takes steps of the chains with these numbers; `steps` gives the steps of a chain, and `values` the value before the first.
     #[inline(always)]
-    fn run_chains(&self, count: usize, mut head: impl FnMut() -> ([u8; 23], u32), values: &mut [u8]) {
-        let (n, family) = (self.lms.n, self.lms.family);
+    fn run_chains(
+        &self,
+        leaf: u32,
+        chains: Range<usize>,
+        steps: impl Fn(usize) -> Range<u32>,
+        values: &mut [u8],
+    ) {
+        let (n, family, first) = (self.lms.n, self.lms.family, chains.start);
+        let job = |index: usize| {
+            let steps = steps(first + index);
+            let head = self.head_of_step(leaf, (first + index) as u16, steps.start as u8);
+            Job { index, head, steps: steps.end - steps.start }
+        };
         if SIDE_BY_SIDE {
-            return family.many.chains(n, count, &mut head, values);
+            let mut order = [0; MAX_P];
+            let order = &mut order[..chains.len()];
+            longest_first::<256>(|index| steps(first + index).len(), order);
+            let mut order = order.iter();
+            return family.many.run_chains(n, &mut || order.next().map(|index| job((*index).into())), values);
         }
-        for value in values.chunks_exact_mut(n) {
-            let (head, steps) = head();
+        for (index, value) in values.chunks_exact_mut(n).enumerate() {
+            let Job { head, steps, .. } = job(index);
             (family.chain)(&head, steps, value);
         }
     }

@@ -69,13 +69,23 @@ fn compress_rows<T, V: Vector<T>, const L: usize>(
 ) {
     let mut lane = 0;
     while lane < count {
-        let before: [V; 8] = core::array::from_fn(|i| V::load(&state[i][lane..]));
-        let after = compress(&before, core::array::from_fn(|i| V::load(&block[i][lane..])));
+        let after = compress::<V>(&load_rows(state, lane), load_rows(block, lane));
         for (row, word) in state.iter_mut().zip(after) {
             word.store(&mut row[lane..]);
         }
         lane += V::LANES;
     }
+}
+
+/// Vectors of the first rows from a lane on.
+// A loop: a closure, such as one of `from_fn`, would lack the features of the caller, and each intrinsic in it would be a call.
+#[inline(always)]
+fn load_rows<T, V: Vector<T>, const L: usize, const N: usize>(rows: &[[T; L]], lane: usize) -> [V; N] {
+    let mut vectors = [V::load(&rows[0][lane..]); N];
+    for (vector, row) in vectors.iter_mut().zip(rows) {
+        *vector = V::load(&row[lane..]);
+    }
+    vectors
 }
 
 /// A word that is joined with its neighbour.
@@ -103,27 +113,31 @@ fn chain_of<V: Joined, const N: usize, const BITS: i32, const REST: i32>(
     count: usize,
 ) {
     const { assert!(BITS + REST == 32) };
-    let prefix = form.prefix.map(V::splat);
     let zero = V::splat(0);
-    let len = V::splat(8 * form.len);
+    let mut prefix = [zero; 8];
+    for (vector, word) in prefix.iter_mut().zip(form.prefix) {
+        *vector = V::splat(word);
+    }
+    let end = V::splat(0x80 << (24 - BITS));
+    let step = V::splat(1 << REST);
+    let mut block = [zero; 16];
+    block[15] = V::splat(8 * form.len);
     let mut lane = 0;
     while lane < count {
-        let mut head: [V; 6] = core::array::from_fn(|i| V::load(&chain.head.0[i][lane..]));
-        let mut value: [V; N] = core::array::from_fn(|i| V::load(&chain.value.0[i][lane..]));
+        let head: [V; 5] = load_rows(&chain.head.0, lane);
+        let mut last = V::load(&chain.head.0[5][lane..]);
+        let mut value: [V; N] = load_rows(&chain.value.0, lane);
+        block[..5].copy_from_slice(&head);
         for _ in 0..steps {
-            let block = core::array::from_fn(|i| match i {
-                0..5 => head[i],
-                5 => head[5].add(value[0].behind::<BITS, REST>(zero)),
-                i if i < 5 + N => value[i - 5].behind::<BITS, REST>(value[i - 6]),
-                i if i == 5 + N => V::splat(0x80 << (24 - BITS)).add(zero.behind::<BITS, REST>(value[N - 1])),
-                15 => len,
-                _ => zero,
-            });
-            let state = compress(&prefix, block);
-            value.copy_from_slice(&state[..N]);
-            head[5] = head[5].add(V::splat(1 << REST));
+            block[5] = last.add(value[0].behind::<BITS, REST>(zero));
+            for i in 1..N {
+                block[5 + i] = value[i].behind::<BITS, REST>(value[i - 1]);
+            }
+            block[5 + N] = end.add(zero.behind::<BITS, REST>(value[N - 1]));
+            value.copy_from_slice(&compress(&prefix, block)[..N]);
+            last = last.add(step);
         }
-        head[5].store(&mut chain.head.0[5][lane..]);
+        last.store(&mut chain.head.0[5][lane..]);
         for (row, word) in chain.value.0.iter_mut().zip(value) {
             word.store(&mut row[lane..]);
         }

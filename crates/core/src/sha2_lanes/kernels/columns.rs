@@ -48,10 +48,13 @@ pub(super) fn compress_rows<F: Four>(state: &mut Rows32<8>, block: &Rows32<16>, 
 
 #[inline(always)]
 fn compress_columns<F: Four, const N: usize>(state: &mut Rows32<8>, block: &Rows32<16>, lanes: [usize; N]) {
-    let before = lanes.map(|lane| [0, 4].map(|row| column(&state.0, row, lane)));
-    let after: [[F; 2]; N] =
-        compress(before, lanes.map(|lane| [0, 4, 8, 12].map(|row| column(&block.0, row, lane))));
-    for (lane, after) in lanes.into_iter().zip(after) {
+    let (mut states, mut blocks) = ([[F::new([0; 4]); 2]; N], [[F::new([0; 4]); 4]; N]);
+    for ((before, words), lane) in states.iter_mut().zip(&mut blocks).zip(lanes) {
+        *before = columns(&state.0, lane);
+        *words = columns(&block.0, lane);
+    }
+    compress(&mut states, blocks);
+    for (after, lane) in states.into_iter().zip(lanes) {
         set_column(&mut state.0, lane, after);
     }
 }
@@ -89,58 +92,101 @@ fn chain_columns<F: Four, const BITS: i32, const REST: i32, const N: usize>(
     let [a, b, c, d, e, f, g, h] = form.prefix;
     let prefix = [F::new([a, b, c, d]), F::new([e, f, g, h])];
     // The words of a value, then the bit behind it and zeros: masks of the former, and the latter.
-    let masks =
-        [0, 4].map(|first| F::new([0, 1, 2, 3].map(|i| if first + i < form.words { u32::MAX } else { 0 })));
-    let [low_end, high_end, end] = [0, 4, 8]
-        .map(|first| F::new([0, 1, 2, 3].map(|i| if first + i == form.words { 0x8000_0000 } else { 0 })));
+    let (mut mask, mut end) = ([0; 12], [0; 12]);
+    mask[..form.words].fill(u32::MAX);
+    end[form.words] = 0x8000_0000;
+    let (mask, end) = (fours::<F, 3>(mask.as_chunks().0), fours::<F, 3>(end.as_chunks().0));
     let zero = F::new([0; 4]);
     let len = F::new([0, 0, 0, 8 * form.len]);
     let step = F::new([0, 1 << REST, 0, 0]);
-    let start: [F; N] = lanes.map(|lane| column(&chain.head.0, 0, lane));
-    let mut count = lanes.map(|lane| F::new([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]));
-    let mut values: [[F; 2]; N] = lanes.map(|lane| [0, 4].map(|row| column(&chain.value.0, row, lane)));
+    let (mut start, mut count, mut values) = ([zero; N], [zero; N], [[zero; 2]; N]);
+    for (i, lane) in lanes.into_iter().enumerate() {
+        [start[i], values[i][0], values[i][1]] = [
+            column(&chain.head.0, 0, lane),
+            column(&chain.value.0, 0, lane),
+            column(&chain.value.0, 4, lane),
+        ];
+        count[i] = F::new([chain.head.0[4][lane], chain.head.0[5][lane], 0, 0]);
+    }
     for _ in 0..steps {
-        let blocks: [[F; 4]; N] = core::array::from_fn(|i| {
-            let low = values[i][0].and(masks[0]).or(low_end);
-            let high = values[i][1].and(masks[1]).or(high_end);
-            // Words behind those before them, from the word with the end of the head on.
-            let behind = |before: F, words: F| {
-                words.after_one_of(before).behind::<BITS, REST>(words.after_two_of(before))
-            };
-            [start[i], count[i].or(behind(zero, low)), behind(low, high), len.or(behind(high, end))]
-        });
-        values = compress([prefix; N], blocks);
-        count = count.map(|count| count.add(step));
+        let mut blocks = [[zero; 4]; N];
+        for (i, block) in blocks.iter_mut().enumerate() {
+            let low = values[i][0].and(mask[0]).or(end[0]);
+            let high = values[i][1].and(mask[1]).or(end[1]);
+            *block = [
+                start[i],
+                count[i].or(behind::<F, BITS, REST>(zero, low)),
+                behind::<F, BITS, REST>(low, high),
+                len.or(behind::<F, BITS, REST>(high, end[2])),
+            ];
+            count[i] = count[i].add(step);
+        }
+        values = [prefix; N];
+        compress(&mut values, blocks);
     }
-    for ((lane, value), count) in lanes.into_iter().zip(values).zip(count) {
-        chain.head.0[5][lane] = count.words()[1];
-        set_column(&mut chain.value.0, lane, value);
+    for (i, lane) in lanes.into_iter().enumerate() {
+        chain.head.0[5][lane] = count[i].words()[1];
+        set_column(&mut chain.value.0, lane, values[i]);
     }
+}
+
+/// Words behind those before them, from the word with the end of the head on.
+#[inline(always)]
+fn behind<F: Four, const BITS: i32, const REST: i32>(before: F, words: F) -> F {
+    words.after_one_of(before).behind::<BITS, REST>(words.after_two_of(before))
+}
+
+#[inline(always)]
+fn fours<F: Four, const N: usize>(words: &[[u32; 4]]) -> [F; N] {
+    let mut fours = [F::new([0; 4]); N];
+    for (four, words) in fours.iter_mut().zip(words) {
+        *four = F::new(*words);
+    }
+    fours
 }
 
 /// Four words of a lane, from this row on.
 #[inline(always)]
 fn column<F: Four>(rows: &[[u32; LANES_32]], row: usize, lane: usize) -> F {
-    F::new([0, 1, 2, 3].map(|i| rows[row + i][lane]))
+    F::new([rows[row][lane], rows[row + 1][lane], rows[row + 2][lane], rows[row + 3][lane]])
+}
+
+/// All words of a lane.
+#[inline(always)]
+fn columns<F: Four, const N: usize>(rows: &[[u32; LANES_32]], lane: usize) -> [F; N] {
+    let mut words = [F::new([0; 4]); N];
+    for (i, four) in words.iter_mut().enumerate() {
+        *four = column(rows, 4 * i, lane);
+    }
+    words
 }
 
 /// Puts eight words in a lane.
 #[inline(always)]
-fn set_column<F: Four>(rows: &mut [[u32; LANES_32]; 8], lane: usize, words: [F; 2]) {
-    for (row, word) in rows.iter_mut().zip(words.map(F::words).as_flattened()) {
+fn set_column<F: Four>(rows: &mut [[u32; LANES_32]; 8], lane: usize, [low, high]: [F; 2]) {
+    for (row, word) in rows.iter_mut().zip([low.words(), high.words()].as_flattened()) {
         row[lane] = *word;
     }
 }
 
+/// FIPS 180-4, §6.2.2: the states after a block each.
+// Loops, here and above: a closure, such as one of `map`, would lack the features of the caller, and each intrinsic in it would be a call.
 #[inline(always)]
-fn compress<F: Four, const N: usize>(before: [[F; 2]; N], w: [[F; 4]; N]) -> [[F; 2]; N] {
-    let before = before.map(F::arrange);
-    let mut lanes: [_; N] = core::array::from_fn(|i| (before[i], w[i]));
+fn compress<F: Four, const N: usize>(states: &mut [[F; 2]; N], w: [[F; 4]; N]) {
+    let zero = F::new([0; 4]);
+    let mut before = [[zero; 2]; N];
+    let mut lanes = [([zero; 2], [zero; 4]); N];
+    for i in 0..N {
+        before[i] = F::arrange(states[i]);
+        lanes[i] = (before[i], w[i]);
+    }
     sixteen_rounds::<F, false, N>(&mut lanes, 0);
     sixteen_rounds::<F, true, N>(&mut lanes, 16);
     sixteen_rounds::<F, true, N>(&mut lanes, 32);
     sixteen_rounds::<F, true, N>(&mut lanes, 48);
-    core::array::from_fn(|i| F::restore([0, 1].map(|half| lanes[i].0[half].add(before[i][half]))))
+    for (i, (after, _)) in lanes.into_iter().enumerate() {
+        states[i] = F::restore([after[0].add(before[i][0]), after[1].add(before[i][1])]);
+    }
 }
 
 /// Rounds from t on, with the next words of the schedule or the first.
