@@ -6,7 +6,7 @@ mod messages;
 pub(crate) use chains::{FromSeed, Job};
 pub(crate) use messages::Messages;
 
-use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, behind};
+use crate::sha2_lanes::{BlockWord, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Single, behind};
 use crate::sha3::LANES;
 
 /// A function and the bytes that all messages begin with.
@@ -69,6 +69,17 @@ impl Function<'_> {
         input: Input<'_>,
         buffer: &mut [u8],
     ) {
+        if let (1, Input::InPlace(len)) = (count, input) {
+            match self {
+                Self::Sha256(state, before) => {
+                    return one(Single::new(state, before), &head(), len, n, buffer);
+                }
+                Self::Sha512(state, before) => {
+                    return one(Single::new(state, before), &head(), len, n, buffer);
+                }
+                Self::Shake256(_) => (),
+            }
+        }
         let mut first = 0;
         while first < count {
             let busy = self.lanes().min(count - first);
@@ -142,6 +153,19 @@ impl Function<'_> {
             Self::Sha512(..) => unreachable!("no standard has such chains"),
         }
     }
+}
+
+/// The hash of a head and `len` bytes of the buffer, n bytes, to its start. The bytes are public, as nodes of trees are: no copy is wiped.
+fn one<W: BlockWord<BLOCK>, const BLOCK: usize>(
+    mut hash: Single<W, BLOCK>,
+    head: &[u8],
+    len: usize,
+    n: usize,
+    buffer: &mut [u8],
+) {
+    hash.update(head);
+    hash.update(&buffer[..len]);
+    hash.finish(&mut buffer[..n]);
 }
 
 /// Writes the numbers of chains to `order`, those with the most steps first. A chain has fewer than `ALL` steps.
