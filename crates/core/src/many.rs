@@ -168,21 +168,26 @@ fn one<W: BlockWord<BLOCK>, const BLOCK: usize>(
     hash.finish(&mut buffer[..n]);
 }
 
-/// Writes the numbers of chains to `order`, those with the most steps first. A chain has fewer than `ALL` steps.
+/// Writes the names of chains to the start of `order`, those with the most steps first, and returns them. A chain comes with the number of
+/// its steps, which is less than `ALL`.
 ///
 /// Variable time in the numbers of steps, which signatures show.
-pub(crate) fn longest_first<const ALL: usize>(steps: impl Fn(usize) -> usize, order: &mut [u16]) {
+pub(crate) fn longest_first<const ALL: usize>(
+    chains: impl Iterator<Item = (u16, usize)> + Clone,
+    order: &mut [u16],
+) -> &[u16] {
     let mut places = [0_u16; ALL];
-    (0..order.len()).for_each(|chain| places[steps(chain)] += 1);
+    chains.clone().for_each(|(_, steps)| places[steps] += 1);
     let mut before = 0;
     for place in places.iter_mut().rev() {
         (before, *place) = (before + *place, before);
     }
-    for chain in 0..order.len() {
-        let place = &mut places[steps(chain)];
-        order[usize::from(*place)] = chain as u16;
+    for (name, steps) in chains {
+        let place = &mut places[steps];
+        order[usize::from(*place)] = name;
         *place += 1;
     }
+    &order[..before.into()]
 }
 
 const fn sha_256<const HEAD: usize>(prefix: [u32; 8], before: usize, n: usize) -> chains::Sha256 {

@@ -46,6 +46,13 @@ pub(crate) struct Chain {
     pub value: Rows32<8>,
 }
 
+/// Chains of XMSS with SHA-256 and n = 32.
+pub(crate) struct MaskedChain {
+    /// The address of the next step; its last word is free.
+    pub address: Rows32<8>,
+    pub value: Rows32<8>,
+}
+
 /// The common form of the messages of all lanes of a chain.
 #[derive(Clone, Copy)]
 pub(crate) struct Form {

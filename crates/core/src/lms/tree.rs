@@ -224,9 +224,8 @@ impl Tree<'_> {
         };
         if SIDE_BY_SIDE {
             let mut order = [0; MAX_P];
-            let order = &mut order[..chains.len()];
-            longest_first::<256>(|index| steps(first + index).len(), order);
-            let mut order = order.iter();
+            let all = (0..chains.len()).map(|index| (index as u16, steps(first + index).len()));
+            let mut order = longest_first::<256>(all, &mut order).iter();
             return family.many.run_chains(n, &mut || order.next().map(|index| job((*index).into())), values);
         }
         for (index, value) in values.chunks_exact_mut(n).enumerate() {

@@ -2,6 +2,8 @@
 
 use core::hint::black_box;
 
+#[cfg(gambeson_ct)]
+use super::MaskedChain;
 use super::{Chain, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Rows32, Rows64, active};
 
 /// Runs as many steps of chains of SHA-256 in every lane; returns the number of compressions.
@@ -38,6 +40,9 @@ pub fn on_secrets(secret: &[u8; 1024], count: usize) {
         (kernels.chain)(&form, &mut chain, 2, count);
         black_box(&chain);
     }
+    let mut chain = MaskedChain { address: Rows32([(); 8].map(|()| row())), value: state.clone() };
+    (kernels.masked_chain)(&INITIAL_256, &mut chain, 2, count);
+    black_box(&chain);
     let mut words = secret.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).cycle();
     let mut row = || core::array::from_fn(|_| words.next().expect("an endless iterator"));
     let (mut state, block) = (Rows64([(); 8].map(|()| row())), Rows64([(); 16].map(|()| row())));

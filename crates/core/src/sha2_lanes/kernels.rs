@@ -17,7 +17,7 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sha_ni;
 
-use super::{Chain, Form, Rows32, Rows64, Word, compress};
+use super::{Chain, Form, INITIAL_256, MaskedChain, Rows32, Rows64, Word, compress};
 use crate::cpu;
 
 /// The compressions of one instruction set, of as many lanes from the first on as are asked for.
@@ -28,6 +28,8 @@ pub(crate) struct Kernels {
     pub compress_64: fn(state: &mut Rows64<8>, block: &Rows64<16>, count: usize),
     /// As many steps of chains of SHA-256.
     pub chain: fn(form: &Form, chain: &mut Chain, steps: usize, count: usize),
+    /// As many steps of chains of XMSS; `prf` is the state of SHA-256 behind toByte(3, 32) ‖ SEED.
+    pub masked_chain: fn(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize),
 }
 
 /// The table in force.
@@ -92,6 +94,8 @@ fn load_rows<T, V: Vector<T>, const L: usize, const N: usize>(rows: &[[T; L]], l
 trait Joined: Vector<u32> {
     /// The last bits of `before`, all but `BITS`, then the first `BITS` of this: to the right by `BITS`, and the word before in its place.
     fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self;
+
+    fn xor(self, other: Self) -> Self;
 }
 
 #[inline(always)]
@@ -144,6 +148,52 @@ fn chain_of<V: Joined, const N: usize, const BITS: i32, const REST: i32>(
         lane += V::LANES;
     }
 }
+
+/// RFC 8391, Algorithm 2 (chain) with §5.1: a step hashes toByte(0, 32) ‖ KEY ‖ (value ⊕ BM), of which KEY and BM are hashes of
+/// toByte(3, 32) ‖ SEED ‖ address.
+#[inline(always)]
+fn run_masked_chain<V: Joined>(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    let zero = V::splat(0);
+    let (mut prefix, mut initial, mut end) = ([zero; 8], [zero; 8], [zero; 8]);
+    for i in 0..8 {
+        prefix[i] = V::splat(prf[i]);
+        initial[i] = V::splat(INITIAL_256[i]);
+    }
+    (end[0], end[7]) = (V::splat(MASKED_END), V::splat(MASKED_LEN));
+    let mut lane = 0;
+    while lane < count {
+        let mut address: [V; 8] = load_rows(&chain.address.0, lane);
+        let mut value: [V; 8] = load_rows(&chain.value.0, lane);
+        for _ in 0..steps {
+            address[7] = zero;
+            let key = compress(&prefix, halves(address, end));
+            address[7] = V::splat(1);
+            let mask = compress(&prefix, halves(address, end));
+            for (word, mask) in value.iter_mut().zip(mask) {
+                *word = word.xor(mask);
+            }
+            value = compress(&compress(&initial, halves([zero; 8], key)), halves(value, end));
+            address[6] = address[6].add(V::splat(1));
+        }
+        address[6].store(&mut chain.address.0[6][lane..]);
+        for (row, word) in chain.value.0.iter_mut().zip(value) {
+            word.store(&mut row[lane..]);
+        }
+        lane += V::LANES;
+    }
+}
+
+#[inline(always)]
+fn halves<V: Copy>(first: [V; 8], second: [V; 8]) -> [V; 16] {
+    let mut block = [first[0]; 16];
+    block[..8].copy_from_slice(&first);
+    block[8..].copy_from_slice(&second);
+    block
+}
+
+/// The padding of a message of 96 bytes: a bit behind it, and its length in bits.
+const MASKED_END: u32 = 1 << 31;
+const MASKED_LEN: u32 = 8 * 96;
 
 #[cfg(test)]
 mod tests {
@@ -239,6 +289,50 @@ mod tests {
 
     compressions!(every_table_hashes_as_sha_256, compress_32, u32 Rows32 LANES_32 INITIAL_256, 64 Sha256);
     compressions!(every_table_hashes_as_sha_512, compress_64, u64 Rows64 LANES_64 INITIAL_512, 128 Sha512);
+
+    #[test]
+    fn masked_chains_go_as_many_steps_as_hashes_one_after_the_other() {
+        let seed: [u8; 32] = core::array::from_fn(|i| byte(i, 99));
+        let prefixed =
+            |kind: u8, parts: &[&[u8]]| -> Vec<u8> { [&[&[0; 31][..], &[kind]], parts].concat().concat() };
+        let mut prf = Rows32::<8>(INITIAL_256.map(|word| [word; LANES_32]));
+        let mut block = Rows32::<16>::ZERO;
+        for (row, word) in block.0.iter_mut().zip(prefixed(3, &[&seed]).as_chunks().0) {
+            row[0] = u32::from_be_bytes(*word);
+        }
+        (portable::PORTABLE.compress_32)(&mut prf, &block, 1);
+        let prf = prf.0.map(|row| row[0]);
+        let mut chain = MaskedChain { address: Rows32::ZERO, value: Rows32::ZERO };
+        for (i, row) in chain.address.0.iter_mut().chain(&mut chain.value.0).enumerate() {
+            *row =
+                core::array::from_fn(|lane| u32::from_be_bytes([0, 1, 2, 3].map(|j| byte(4 * i + j, lane))));
+        }
+        let bytes = |rows: &Rows32<8>, lane: usize| -> Vec<u8> {
+            rows.0.iter().flat_map(|row| row[lane].to_be_bytes()).collect()
+        };
+        for (name, table) in tables() {
+            for (count, steps) in (1..=LANES_32).flat_map(|count| [0, 1, 3].map(|steps| (count, steps))) {
+                let mut ours = MaskedChain { address: chain.address.clone(), value: chain.value.clone() };
+                (table.masked_chain)(&prf, &mut ours, steps, count);
+                for lane in 0..count {
+                    let mut address = bytes(&chain.address, lane);
+                    let mut value = bytes(&chain.value, lane);
+                    for step in 0..steps as u32 {
+                        let number = chain.address.0[6][lane] + step;
+                        address[24..28].copy_from_slice(&number.to_be_bytes());
+                        let [key, mask] = [0, 1].map(|last| {
+                            address[28..].copy_from_slice(&[0, 0, 0, last]);
+                            Sha256::digest(prefixed(3, &[&seed, &address]))
+                        });
+                        value.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+                        value = Sha256::digest(prefixed(0, &[&key, &value])).to_vec();
+                    }
+                    assert_eq!(bytes(&ours.value, lane), value, "{name} {count} {steps} {lane}");
+                    assert_eq!(ours.address.0[6][lane], chain.address.0[6][lane] + steps as u32);
+                }
+            }
+        }
+    }
 
     #[test]
     fn chains_go_as_many_steps_as_hashes_one_after_the_other() {

@@ -3,6 +3,7 @@
 use super::address::{Address, Kind};
 use super::hash::Hash;
 use super::params::{MAX_CHAINS, MAX_K, MAX_N, Params};
+use crate::many::longest_first;
 
 /// The most signatures that are verified side by side.
 pub(super) const TOGETHER: usize = if cfg!(feature = "alloc") { 8 } else { 1 };
@@ -82,9 +83,13 @@ impl Hash<'_> {
         for (digits, claim) in digits.iter_mut().zip(&*claims) {
             *digits = self.digits(&claim.node[..n]);
         }
+        // The claim in the upper byte, the chain in the lower.
+        let all = digits[..claims.len()].iter().enumerate().flat_map(|(i, digits)| {
+            let steps = digits[..chains].iter().map(move |digit| last as usize - usize::from(*digit));
+            (0..).zip(steps).map(move |(chain, steps)| ((i as u16) << 8 | chain, steps))
+        });
         let mut order = [0; TOGETHER * MAX_CHAINS];
-        let order = in_order(&digits[..claims.len()], chains, &mut order);
-        let mut order = order.iter().map(|place| {
+        let mut order = longest_first::<16>(all, &mut order).iter().map(|place| {
             let (i, chain) = (usize::from(place >> 8), usize::from(place & 255));
             let start = u32::from(digits[i][chain]);
             let words = [claims[i].place.1, chain as u32, start];
@@ -129,31 +134,4 @@ impl Hash<'_> {
             pair[if is_right { 0 } else { n }..][..n].copy_from_slice(sibling);
         }
     }
-}
-
-/// The chains of all claims by the number of their steps, the most first: the claim in the upper byte, the chain in the lower.
-fn in_order<'o>(
-    digits: &[[u8; MAX_CHAINS]],
-    chains: usize,
-    order: &'o mut [u16; TOGETHER * MAX_CHAINS],
-) -> &'o [u16] {
-    let each = || {
-        let of_claim = |(i, digits): (usize, &'_ [u8; MAX_CHAINS])| {
-            let digits = *digits;
-            (0..chains).map(move |chain| (digits[chain], (i << 8 | chain) as u16))
-        };
-        digits.iter().enumerate().flat_map(of_claim)
-    };
-    let mut places = [0; 16];
-    each().for_each(|(digit, _)| places[usize::from(digit)] += 1);
-    let mut before = 0;
-    for place in &mut places {
-        (before, *place) = (before + *place, before);
-    }
-    for (digit, chain) in each() {
-        let place = &mut places[usize::from(digit)];
-        order[*place] = chain;
-        *place += 1;
-    }
-    &order[..before]
 }

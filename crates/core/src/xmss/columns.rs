@@ -37,6 +37,12 @@ impl Columns {
         }
     }
 
+    /// The state of the first lane, behind whole blocks.
+    pub(super) fn first_lane(&self) -> [u32; 8] {
+        debug_assert!(self.len & 15 == 0);
+        self.state.0.map(|row| row[0])
+    }
+
     /// Replaces the messages by others.
     #[inline]
     pub(super) fn set(&mut self, other: &Self) {

@@ -6,7 +6,7 @@ use super::columns::{self, Columns, Row};
 use super::params::{Family, MAX_N, Params};
 use crate::many::{Function, Input};
 use crate::secret::Secret;
-use crate::sha2_lanes::{INITIAL_512, LANES_32, Rows32};
+use crate::sha2_lanes::{INITIAL_512, LANES_32, MaskedChain, Rows32, active};
 use crate::sha3::{Shake128, Shake256};
 
 /// The most hashes of a batch.
@@ -131,23 +131,23 @@ impl Hash {
         &self.prf.as_bytes()[self.params.padding()..]
     }
 
-    /// Computes chains of n-byte values, each from its address as many steps as its number says: RFC 8391, Algorithm 2.
+    /// Computes chains of n-byte values, each from its address as many steps as its number says: RFC 8391, Algorithm 2. A job has the place of
+    /// its value first. Those with the most steps should come first, so that lanes end together.
     ///
     /// Variable time in the numbers of steps, which signatures show.
-    pub(super) fn chains(&self, mut jobs: impl Iterator<Item = (Address, u32)>, values: &mut [u8]) {
-        // The number of a chain, its address, and the steps that are left.
+    pub(super) fn chains(&self, mut jobs: impl Iterator<Item = (usize, Address, u32)>, values: &mut [u8]) {
+        // The place of a value, its address, and the steps that are left.
         let mut lanes = [(0, Address::ZERO, 0); BATCH];
-        let (mut busy, mut next) = (0, 0);
+        let mut busy = 0;
         let mut scratch = [Columns::new(), Columns::new()];
         loop {
             while busy < BATCH
-                && let Some((address, steps)) = jobs.next()
+                && let Some(job) = jobs.next()
             {
-                if steps > 0 {
-                    lanes[busy] = (next, address, steps);
+                if job.2 > 0 {
+                    lanes[busy] = job;
                     busy += 1;
                 }
-                next += 1;
             }
             let Some(steps) = lanes[..busy].iter().map(|lane| lane.2).min() else { break };
             self.steps(&mut lanes[..busy], steps, &mut scratch, values);
@@ -173,6 +173,19 @@ impl Hash {
         values: &mut [u8],
     ) {
         let (n, busy) = (self.params.n, lanes.len());
+        if let (Some(HashColumns { prf, .. }), 32) = (&self.columns, n) {
+            let addresses = rows(lanes.iter().map(|lane| lane.1));
+            let mut chain = MaskedChain { address: addresses, value: Rows32::ZERO };
+            for (lane, (place, ..)) in lanes.iter().enumerate() {
+                columns::load(&mut chain.value.0, lane, &values[place * n..][..n]);
+            }
+            (active().masked_chain)(&prf.first_lane(), &mut chain, steps as usize, busy);
+            for (lane, (place, address, _)) in lanes.iter_mut().enumerate() {
+                columns::store(&chain.value.0, lane, &mut values[*place * n..][..n]);
+                address.0[6] += steps;
+            }
+            return;
+        }
         if let Some(HashColumns { f, .. }) = &self.columns {
             let words = n >> 2;
             let mut value = Rows32::<8>::ZERO;

@@ -1,7 +1,10 @@
 //! RFC 8391, §3 and §4: one-time signatures and trees.
 
+use core::ops::Range;
+
 use super::hash::{Address, Hash};
 use super::params::MAX_N;
+use crate::many::longest_first;
 #[cfg(feature = "alloc")]
 use crate::merkle;
 #[cfg(feature = "alloc")]
@@ -47,6 +50,17 @@ impl Tree<'_> {
         Address::chain(self.layer, self.tree, leaf, chain as u32, step.into())
     }
 
+    /// Takes steps of all chains of a one-time key: `steps` gives those of a chain, and `values` the values before the first.
+    fn run_chains(&self, leaf: u32, steps: impl Fn(usize) -> Range<u8>, values: &mut [u8]) {
+        let mut order = [0; MAX_CHAINS];
+        let all = (0..self.hash.params.chains()).map(|chain| (chain as u16, steps(chain).len()));
+        let jobs = longest_first::<16>(all, &mut order).iter().map(|chain| {
+            let (chain, steps) = (usize::from(*chain), steps((*chain).into()));
+            (chain, self.chain(leaf, chain, steps.start), steps.len() as u32)
+        });
+        self.hash.chains(jobs, values);
+    }
+
     /// The address of a node above the leaves. RFC 8391 counts heights from the children on, so theirs is one less.
     fn node(&self, level: u32, number: u32) -> Address {
         Address::node(self.layer, self.tree, level - 1, number)
@@ -84,11 +98,7 @@ impl Tree<'_> {
         let mut values = [0; MAX_CHAINS * MAX_N];
         let values = &mut values[..chains.len()];
         values.copy_from_slice(chains);
-        let jobs = (0..self.hash.params.chains()).zip(digits.0);
-        self.hash.chains(
-            jobs.map(|(chain, digit)| (self.chain(leaf, chain, digit), u32::from(LAST_STEP - digit))),
-            values,
-        );
+        self.run_chains(leaf, |chain| digits.0[chain]..LAST_STEP, values);
         self.l_trees(leaf, 1, values);
         let mut root = [0; MAX_N];
         root[..n].copy_from_slice(&values[..n]);
@@ -120,7 +130,7 @@ impl Seeded<'_> {
     pub(super) fn sign(&self, leaf: u32, digits: &Digits, signature: &mut [u8]) {
         let Tree { hash, .. } = self.tree;
         hash.secrets(self.secret, hash.params.chains(), self.addresses(leaf, 1), signature);
-        hash.chains(self.addresses(leaf, 1).zip(digits.0.map(u32::from)), signature);
+        self.tree.run_chains(leaf, |chain| 0..digits.0[chain], signature);
     }
 }
 
@@ -145,7 +155,8 @@ impl merkle::Tree for Seeded<'_> {
             let (leaf, keys) = (first + done as u32, together.min(count - done));
             let addresses = || self.addresses(leaf, keys as u32);
             hash.secrets(self.secret, keys * chains, addresses(), values);
-            hash.chains(addresses().map(|address| (address, LAST_STEP.into())), values);
+            let jobs = addresses().enumerate();
+            hash.chains(jobs.map(|(place, address)| (place, address, LAST_STEP.into())), values);
             self.tree.l_trees(leaf, keys, values);
             nodes[done * n..][..keys * n].copy_from_slice(&values[..keys * n]);
         }

@@ -4,9 +4,9 @@
 
 use core::arch::aarch64::*;
 
-use super::columns::{Four, compress_rows, run_chain};
+use super::columns::{Four, compress_rows, run_chain, run_masked_chain};
 use super::{Kernels, neon};
-use crate::sha2_lanes::{Chain, Form, K_512, LANES_64, Rows32, Rows64};
+use crate::sha2_lanes::{Chain, Form, K_512, LANES_64, MaskedChain, Rows32, Rows64};
 
 /// SHA-256 by its instructions; SHA-512 as with Advanced SIMD alone.
 pub(super) static SHA_256: Kernels = Kernels {
@@ -19,6 +19,10 @@ pub(super) static SHA_256: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
     },
+    masked_chain: |prf, chain, steps, count| {
+        // SAFETY: as above.
+        unsafe { masked_chain(prf, chain, steps, count) }
+    },
 };
 
 /// Both by their instructions.
@@ -29,6 +33,7 @@ pub(super) static SHA_256_AND_SHA_512: Kernels = Kernels {
         unsafe { compress_64(state, block, count) }
     },
     chain: SHA_256.chain,
+    masked_chain: SHA_256.masked_chain,
 };
 
 #[target_feature(enable = "neon,sha2")]
@@ -39,6 +44,11 @@ fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
 #[target_feature(enable = "neon,sha2")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
     run_chain::<Words>(form, chain, steps, count);
+}
+
+#[target_feature(enable = "neon,sha2")]
+fn masked_chain(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    run_masked_chain::<Words>(prf, chain, steps, count);
 }
 
 /// Four words. States have the words a to d and e to h.
@@ -91,6 +101,12 @@ impl Four for Words {
     fn or(self, other: Self) -> Self {
         // SAFETY: as above.
         Self(unsafe { vorrq_u32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { veorq_u32(self.0, other.0) })
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Joined, Kernels, Vector, compress_rows, run_chain};
-use crate::sha2_lanes::{Chain, Form, K_256, K_512, Rows32, Rows64, Word};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain, run_masked_chain};
+use crate::sha2_lanes::{Chain, Form, K_256, K_512, MaskedChain, Rows32, Rows64, Word};
 
 pub(super) static AVX2: Kernels = Kernels {
     compress_32: |state, block, count| {
@@ -19,6 +19,10 @@ pub(super) static AVX2: Kernels = Kernels {
     chain: |form, chain, steps, count| {
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
+    },
+    masked_chain: |prf, chain, steps, count| {
+        // SAFETY: as above.
+        unsafe { masked_chain(prf, chain, steps, count) }
     },
 };
 
@@ -35,6 +39,11 @@ fn compress_64(state: &mut Rows64<8>, block: &Rows64<16>, count: usize) {
 #[target_feature(enable = "avx2")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
     run_chain::<Words32>(form, chain, steps, count);
+}
+
+#[target_feature(enable = "avx2")]
+fn masked_chain(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    run_masked_chain::<Words32>(prf, chain, steps, count);
 }
 
 macro_rules! vector {
@@ -163,5 +172,10 @@ impl Joined for Words32 {
         Self(unsafe {
             _mm256_or_si256(_mm256_slli_epi32::<REST>(before.0), _mm256_srli_epi32::<BITS>(self.0))
         })
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.xor(other)
     }
 }

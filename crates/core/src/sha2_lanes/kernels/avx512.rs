@@ -5,9 +5,9 @@
 
 use core::arch::x86_64::*;
 
-use super::{Joined, Kernels, Vector, compress_rows, run_chain, sha_ni};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain, run_masked_chain, sha_ni};
 use crate::cpu;
-use crate::sha2_lanes::{Chain, Form, K_256, K_512, Rows32, Rows64, Word};
+use crate::sha2_lanes::{Chain, Form, K_256, K_512, MaskedChain, Rows32, Rows64, Word};
 
 /// The most lanes that take less time two by two than in eight lanes of 32 bits.
 const FEW: usize = 6;
@@ -34,6 +34,13 @@ pub(super) static AVX512: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
     },
+    masked_chain: |prf, chain, steps, count| {
+        if count <= FEW && cpu::sha2() {
+            return (sha_ni::AVX2_AND_SHA_NI.masked_chain)(prf, chain, steps, count);
+        }
+        // SAFETY: as above.
+        unsafe { masked_chain(prf, chain, steps, count) }
+    },
 };
 
 #[target_feature(enable = "avx512f,avx512vl")]
@@ -58,6 +65,14 @@ fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
         return run_chain::<Half32>(form, chain, steps, count);
     }
     run_chain::<Words32>(form, chain, steps, count);
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn masked_chain(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    if count <= HALF_32 {
+        return run_masked_chain::<Half32>(prf, chain, steps, count);
+    }
+    run_masked_chain::<Words32>(prf, chain, steps, count);
 }
 
 macro_rules! vector {
@@ -169,7 +184,7 @@ vector!("Four words of 64 bits.", Half64(__m256i), u64, i64, 4, K_512, 80,
     28 34 39, 14 18 41, 1 8 7, 19 61 6);
 
 macro_rules! joined {
-    ($name:ident, $or:ident $left:ident $right:ident) => {
+    ($name:ident, $or:ident $xor:ident $left:ident $right:ident) => {
         impl Joined for $name {
             #[inline(always)]
             fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
@@ -183,9 +198,15 @@ macro_rules! joined {
                     }
                 })
             }
+
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $xor(self.0, other.0) })
+            }
         }
     };
 }
 
-joined!(Words32, _mm512_or_si512 _mm512_slli_epi32 _mm512_srli_epi32);
-joined!(Half32, _mm256_or_si256 _mm256_slli_epi32 _mm256_srli_epi32);
+joined!(Words32, _mm512_or_si512 _mm512_xor_si512 _mm512_slli_epi32 _mm512_srli_epi32);
+joined!(Half32, _mm256_or_si256 _mm256_xor_si256 _mm256_slli_epi32 _mm256_srli_epi32);

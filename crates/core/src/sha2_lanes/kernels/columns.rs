@@ -1,6 +1,7 @@
 //! SHA-256 by the processor's instructions, which take four words of one lane: two lanes at a time, which hides the latency of a round.
 
-use crate::sha2_lanes::{Chain, Form, K_256, LANES_32, Rows32};
+use super::{MASKED_END, MASKED_LEN};
+use crate::sha2_lanes::{Chain, Form, INITIAL_256, K_256, LANES_32, MaskedChain, Rows32};
 
 /// Four words of a lane, with the instructions for SHA-256.
 pub(super) trait Four: Copy {
@@ -13,6 +14,8 @@ pub(super) trait Four: Copy {
     fn and(self, other: Self) -> Self;
 
     fn or(self, other: Self) -> Self;
+
+    fn xor(self, other: Self) -> Self;
 
     /// Each word of this to the right by `BITS`, and the word before in its place.
     fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self;
@@ -126,6 +129,61 @@ fn chain_columns<F: Four, const BITS: i32, const REST: i32, const N: usize>(
     }
     for (i, lane) in lanes.into_iter().enumerate() {
         chain.head.0[5][lane] = count[i].words()[1];
+        set_column(&mut chain.value.0, lane, values[i]);
+    }
+}
+
+/// As [`run_masked_chain`](super::run_masked_chain), two lanes at a time.
+#[inline(always)]
+pub(super) fn run_masked_chain<F: Four>(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    for lane in (0..count & !1).step_by(2) {
+        masked_chain_columns::<F, 2>(prf, chain, steps, [lane, lane + 1]);
+    }
+    if count & 1 == 1 {
+        masked_chain_columns::<F, 1>(prf, chain, steps, [count - 1]);
+    }
+}
+
+#[inline(always)]
+fn masked_chain_columns<F: Four, const N: usize>(
+    prf: &[u32; 8],
+    chain: &mut MaskedChain,
+    steps: usize,
+    lanes: [usize; N],
+) {
+    let (prf, initial) = (fours::<F, 2>(prf.as_chunks().0), fours::<F, 2>(INITIAL_256.as_chunks().0));
+    let zero = F::new([0; 4]);
+    let (end, len) = (F::new([MASKED_END, 0, 0, 0]), F::new([0, 0, 0, MASKED_LEN]));
+    let (second, next) = (F::new([0, 0, 0, 1]), F::new([0, 0, 1, 0]));
+    let (mut address, mut values) = ([[zero; 2]; N], [[zero; 2]; N]);
+    for (i, lane) in lanes.into_iter().enumerate() {
+        (address[i], values[i]) = (columns(&chain.address.0, lane), columns(&chain.value.0, lane));
+        let [a, b, c, _] = address[i][1].words();
+        address[i][1] = F::new([a, b, c, 0]);
+    }
+    for _ in 0..steps {
+        let (mut keys, mut masks) = ([prf; N], [prf; N]);
+        let mut blocks = [[zero, zero, end, len]; N];
+        for i in 0..N {
+            (blocks[i][0], blocks[i][1]) = (address[i][0], address[i][1]);
+        }
+        compress(&mut keys, blocks);
+        for block in &mut blocks {
+            block[1] = block[1].add(second);
+        }
+        compress(&mut masks, blocks);
+        let mut of_keys = [[zero; 4]; N];
+        for i in 0..N {
+            (of_keys[i][2], of_keys[i][3]) = (keys[i][0], keys[i][1]);
+            (blocks[i][0], blocks[i][1]) = (values[i][0].xor(masks[i][0]), values[i][1].xor(masks[i][1]));
+            address[i][1] = address[i][1].add(next);
+        }
+        values = [initial; N];
+        compress(&mut values, of_keys);
+        compress(&mut values, blocks);
+    }
+    for (i, lane) in lanes.into_iter().enumerate() {
+        chain.address.0[6][lane] = address[i][1].words()[2];
         set_column(&mut chain.value.0, lane, values[i]);
     }
 }

@@ -4,13 +4,14 @@
 
 use core::arch::aarch64::*;
 
-use super::{Joined, Kernels, Vector, compress_rows, run_chain};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain, run_masked_chain};
 use crate::sha2_lanes::{K_256, K_512, Word};
 
 pub(super) static NEON: Kernels = Kernels {
     compress_32: |state, block, count| compress_rows::<u32, Words32, 16>(&mut state.0, &block.0, count),
     compress_64: |state, block, count| compress_rows::<u64, Words64, 8>(&mut state.0, &block.0, count),
     chain: run_chain::<Words32>,
+    masked_chain: run_masked_chain::<Words32>,
 };
 
 macro_rules! vector {
@@ -138,5 +139,10 @@ impl Joined for Words32 {
     fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
         // SAFETY: as above.
         Self(unsafe { vsriq_n_u32::<BITS>(vshlq_n_u32::<REST>(before.0), self.0) })
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self.xor(other)
     }
 }

@@ -1,12 +1,13 @@
 //! One word at a time: every target.
 
-use super::{Joined, Kernels, Vector, compress_rows, run_chain};
+use super::{Joined, Kernels, Vector, compress_rows, run_chain, run_masked_chain};
 use crate::sha2_lanes::{K_256, K_512, Word};
 
 pub(super) static PORTABLE: Kernels = Kernels {
     compress_32: |state, block, count| compress_rows::<u32, u32, 16>(&mut state.0, &block.0, count),
     compress_64: |state, block, count| compress_rows::<u64, u64, 8>(&mut state.0, &block.0, count),
     chain: run_chain::<u32>,
+    masked_chain: run_masked_chain::<u32>,
 };
 
 macro_rules! word {
@@ -84,5 +85,10 @@ impl Joined for u32 {
     #[inline(always)]
     fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
         before << REST | self >> BITS
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
     }
 }

@@ -4,9 +4,9 @@
 
 use core::arch::x86_64::*;
 
-use super::columns::{Four, compress_rows, run_chain};
+use super::columns::{Four, compress_rows, run_chain, run_masked_chain};
 use super::{Kernels, avx2};
-use crate::sha2_lanes::{Chain, Form, Rows32};
+use crate::sha2_lanes::{Chain, Form, MaskedChain, Rows32};
 
 pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
     compress_32: |state, block, count| {
@@ -18,6 +18,10 @@ pub(super) static AVX2_AND_SHA_NI: Kernels = Kernels {
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
     },
+    masked_chain: |prf, chain, steps, count| {
+        // SAFETY: as above.
+        unsafe { masked_chain(prf, chain, steps, count) }
+    },
 };
 
 #[target_feature(enable = "sha,ssse3,sse4.1")]
@@ -28,6 +32,11 @@ fn compress_32(state: &mut Rows32<8>, block: &Rows32<16>, count: usize) {
 #[target_feature(enable = "sha,ssse3,sse4.1")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
     run_chain::<Words>(form, chain, steps, count);
+}
+
+#[target_feature(enable = "sha,ssse3,sse4.1")]
+fn masked_chain(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
+    run_masked_chain::<Words>(prf, chain, steps, count);
 }
 
 /// Four words, the first in the lowest place. States have the words a, b, e, f and c, d, g, h, the first in the highest place.
@@ -65,6 +74,12 @@ impl Four for Words {
     fn or(self, other: Self) -> Self {
         // SAFETY: as above.
         Self(unsafe { _mm_or_si128(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm_xor_si128(self.0, other.0) })
     }
 
     #[inline(always)]
