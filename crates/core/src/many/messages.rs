@@ -1,7 +1,5 @@
 //! Messages of one length, hashed side by side in pieces.
 
-use core::ops::BitOrAssign;
-
 use zeroize::DefaultIsZeroes;
 
 use super::Function;
@@ -40,12 +38,18 @@ impl Messages {
             }
         };
         let mut messages = Self { busy, hashes };
-        if let Function::Shake256(prefix) = function {
-            messages.update(|_| prefix);
+        match &mut messages.hashes {
+            Hashes::Sha256(hashes) => hashes.begin(busy, head),
+            Hashes::Sha512(hashes) => hashes.begin(busy, head),
+            Hashes::Shake256 { .. } => {
+                if let Function::Shake256(prefix) = function {
+                    messages.update(|_| prefix);
+                }
+                let mut heads = [[0; HEAD]; LANES];
+                heads[..busy].fill_with(head);
+                messages.update(|i| &heads[i]);
+            }
         }
-        let mut heads = [[0; HEAD]; LANES_32];
-        heads[..busy].fill_with(head);
-        messages.update(|i| &heads[i]);
         messages
     }
 
@@ -100,7 +104,7 @@ pub(super) fn permute(states: &mut [Aligned; LANES], busy: usize) {
 }
 
 /// A word of SHA-256 or SHA-512 and its rows.
-trait Word: Copy + BitOrAssign + DefaultIsZeroes {
+trait Word: Copy + DefaultIsZeroes {
     const LANES: usize;
     type Rows<const N: usize>;
 
@@ -113,8 +117,7 @@ trait Word: Copy + BitOrAssign + DefaultIsZeroes {
 
     fn compress(state: &mut Self::Rows<8>, block: &Self::Rows<16>, busy: usize);
 
-    /// The word with these bytes first and then zeros, all to the right by `bytes` bytes.
-    fn from_bytes(first: &[u8], bytes: usize) -> Self;
+    fn from_bytes(bytes: &[u8]) -> Self;
 
     fn write(self, out: &mut [u8]);
 }
@@ -143,12 +146,8 @@ macro_rules! word {
             }
 
             #[inline(always)]
-            fn from_bytes(first: &[u8], bytes: usize) -> Self {
-                if let Ok(first) = first.try_into() {
-                    return Self::from_be_bytes(first);
-                }
-                let word = first.iter().fold(0, |word, byte| word << 8 | Self::from(*byte));
-                word << (8 * (size_of::<Self>() - first.len() - bytes))
+            fn from_bytes(bytes: &[u8]) -> Self {
+                Self::from_be_bytes(*bytes.first_chunk().expect("a whole word"))
             }
 
             #[inline(always)]
@@ -164,16 +163,31 @@ word!(u64, Rows64, LANES_64, compress_64);
 
 struct Sha2<W: Word> {
     state: W::Rows<8>,
-    block: W::Rows<16>,
+    /// The bytes of the current block of each lane, one lane after the other.
+    bytes: [u8; ALL_BLOCKS],
     /// Bytes before those to come.
     len: usize,
 }
 
+/// The bytes of a block in every lane.
+const ALL_BLOCKS: usize = 64 * LANES_32;
+const _: () = assert!(ALL_BLOCKS == 128 * LANES_64);
+
 impl<W: Word> Sha2<W> {
     const BLOCK: usize = 16 * size_of::<W>();
 
+    #[inline(always)]
     fn new(state: [W; 8], len: usize) -> Self {
-        Self { state: W::splat(state), block: W::zero(), len }
+        Self { state: W::splat(state), bytes: [0; ALL_BLOCKS], len }
+    }
+
+    /// Begins the messages with heads, which are shorter than a block.
+    fn begin<const HEAD: usize>(&mut self, busy: usize, head: &mut dyn FnMut() -> [u8; HEAD]) {
+        debug_assert!(HEAD < Self::BLOCK);
+        for block in self.bytes.chunks_exact_mut(Self::BLOCK).take(busy) {
+            block[..HEAD].copy_from_slice(&head());
+        }
+        self.len += HEAD;
     }
 
     fn update<'p>(&mut self, busy: usize, piece: impl Fn(usize) -> &'p [u8]) {
@@ -181,8 +195,8 @@ impl<W: Word> Sha2<W> {
         while from < len {
             let place = self.len & (Self::BLOCK - 1);
             let to = len.min(from + Self::BLOCK - place);
-            for lane in 0..busy {
-                self.put(lane, place, &piece(lane)[from..to]);
+            for (lane, block) in self.bytes.chunks_exact_mut(Self::BLOCK).take(busy).enumerate() {
+                block[place..place + to - from].copy_from_slice(&piece(lane)[from..to]);
             }
             self.len += to - from;
             from = to;
@@ -192,46 +206,39 @@ impl<W: Word> Sha2<W> {
         }
     }
 
-    /// Writes bytes of a lane, which are zero, from `place` on.
-    #[inline(always)]
-    fn put(&mut self, lane: usize, place: usize, bytes: &[u8]) {
-        let width = size_of::<W>();
-        let words = &mut W::words(&mut self.block)[lane..];
-        let mut row = place >> width.trailing_zeros();
-        let skipped = place & (width - 1);
-        let (first, rest) = bytes.split_at(bytes.len().min((width - skipped) & (width - 1)));
-        if !first.is_empty() {
-            words[row * W::LANES] |= W::from_bytes(first, skipped);
-            row += 1;
-        }
-        let mut whole = rest.chunks_exact(size_of::<W>());
-        for bytes in &mut whole {
-            words[row * W::LANES] = W::from_bytes(bytes, 0);
-            row += 1;
-        }
-        if !whole.remainder().is_empty() {
-            words[row * W::LANES] |= W::from_bytes(whole.remainder(), 0);
-        }
-    }
-
     fn compress(&mut self, busy: usize) {
-        W::compress(&mut self.state, &self.block, busy);
-        wipe(W::words(&mut self.block));
+        let mut rows = W::zero();
+        let words = W::words(&mut rows);
+        for (lane, block) in self.bytes.chunks_exact(Self::BLOCK).take(busy).enumerate() {
+            let words = words[lane..].iter_mut().step_by(W::LANES);
+            for (word, bytes) in words.zip(block.chunks_exact(size_of::<W>())) {
+                *word = W::from_bytes(bytes);
+            }
+        }
+        W::compress(&mut self.state, &rows, busy);
+        wipe(W::words(&mut rows));
     }
 
     fn finish(&mut self, busy: usize, n: usize, out: &mut [u8]) {
         let bits = 8 * self.len as u64;
         let place = self.len & (Self::BLOCK - 1);
-        for lane in 0..busy {
-            self.put(lane, place, &[0x80]);
+        // The length takes an eighth of a block.
+        let fits = place < Self::BLOCK - (Self::BLOCK >> 3);
+        for block in self.bytes.chunks_exact_mut(Self::BLOCK).take(busy) {
+            block[place] = 0x80;
+            block[place + 1..].fill(0);
         }
-        if place >= Self::BLOCK - (Self::BLOCK >> 3) {
+        if !fits {
             self.compress(busy);
         }
-        for lane in 0..busy {
-            self.put(lane, Self::BLOCK - 8, &bits.to_be_bytes());
+        for block in self.bytes.chunks_exact_mut(Self::BLOCK).take(busy) {
+            if !fits {
+                block.fill(0);
+            }
+            block[Self::BLOCK - 8..].copy_from_slice(&bits.to_be_bytes());
         }
         self.compress(busy);
+        wipe(&mut self.bytes);
         let state = W::words(&mut self.state);
         for lane in 0..busy {
             let out = out[lane * n..][..n].chunks_exact_mut(size_of::<W>());
