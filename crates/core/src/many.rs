@@ -6,8 +6,8 @@ mod messages;
 pub(crate) use chains::{FromSeed, Job};
 pub(crate) use messages::Messages;
 
-use crate::sha2_lanes::{BlockWord, Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Single, behind};
-use crate::sha3::LANES;
+use crate::sha2_lanes::{Form, INITIAL_256, INITIAL_512, LANES_32, LANES_64, Single, behind};
+use crate::sha3::{LANES, Shake256};
 
 /// A function and the bytes that all messages begin with.
 #[derive(Clone, Copy)]
@@ -70,15 +70,7 @@ impl Function<'_> {
         buffer: &mut [u8],
     ) {
         if let (1, Input::InPlace(len)) = (count, input) {
-            match self {
-                Self::Sha256(state, before) => {
-                    return one(Single::new(state, before), &head(), len, n, buffer);
-                }
-                Self::Sha512(state, before) => {
-                    return one(Single::new(state, before), &head(), len, n, buffer);
-                }
-                Self::Shake256(_) => (),
-            }
+            return self.one(n, &head(), len, buffer);
         }
         let mut first = 0;
         while first < count {
@@ -87,6 +79,27 @@ impl Function<'_> {
             messages.update(|i| input.of(buffer, first + i));
             messages.finish(n, &mut buffer[first * n..]);
             first += busy;
+        }
+    }
+
+    /// The hash of a head and `len` bytes of the buffer, n bytes, to its start. The bytes are public, as nodes of trees are: no copy is wiped.
+    fn one(self, n: usize, head: &[u8], len: usize, buffer: &mut [u8]) {
+        macro_rules! hash {
+            ($hash:expr) => {{
+                let mut hash = $hash;
+                hash.update(head);
+                hash.update(&buffer[..len]);
+                hash
+            }};
+        }
+        match self {
+            Self::Sha256(state, before) => hash!(Single::new(state, before)).finish(&mut buffer[..n]),
+            Self::Sha512(state, before) => hash!(Single::new(state, before)).finish(&mut buffer[..n]),
+            Self::Shake256(prefix) => {
+                let mut hash = Shake256::new();
+                hash.update(prefix);
+                hash!(hash).finalize_xof().squeeze(&mut buffer[..n]);
+            }
         }
     }
 
@@ -153,19 +166,6 @@ impl Function<'_> {
             Self::Sha512(..) => unreachable!("no standard has such chains"),
         }
     }
-}
-
-/// The hash of a head and `len` bytes of the buffer, n bytes, to its start. The bytes are public, as nodes of trees are: no copy is wiped.
-fn one<W: BlockWord<BLOCK>, const BLOCK: usize>(
-    mut hash: Single<W, BLOCK>,
-    head: &[u8],
-    len: usize,
-    n: usize,
-    buffer: &mut [u8],
-) {
-    hash.update(head);
-    hash.update(&buffer[..len]);
-    hash.finish(&mut buffer[..n]);
 }
 
 /// Writes the names of chains to the start of `order`, those with the most steps first, and returns them. A chain comes with the number of

@@ -10,7 +10,7 @@ mod kernels;
 mod single;
 
 pub(crate) use kernels::active;
-pub(crate) use single::{BlockWord, Single, behind};
+pub(crate) use single::{Single, behind};
 
 /// Machines that have tables of several lanes. On others messages are hashed one after the other, by [`Single`].
 pub(crate) const SIDE_BY_SIDE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));

@@ -45,10 +45,16 @@ fn chain<L: keccak::Lane>(
     steps: u32,
     count: impl Fn(L) -> L,
 ) {
+    debug_assert!(words <= 4);
     for _ in 0..steps {
         let mut permuted = *lanes;
         keccak::permute(&mut permuted);
-        lanes[place..place + words].copy_from_slice(&permuted[..words]);
+        // Constant places, so that the permuted words stay in registers.
+        for (i, word) in permuted[..4].iter().enumerate() {
+            if i < words {
+                lanes[place + i] = *word;
+            }
+        }
         lanes[place - 1] = count(lanes[place - 1]);
     }
 }
