@@ -68,6 +68,22 @@ pub fn division(secret: u32, divisor: u32) -> u32 {
     secret.checked_div(black_box(divisor)).unwrap_or(0)
 }
 
+/// An intrinsic in a function without its feature, which calls it.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+pub fn called_intrinsic(bytes: [u8; 32]) -> u64 {
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return 0;
+    }
+    // SAFETY: the processor has AVX2; vectors and arrays of 32 bytes have any bits.
+    let sums = unsafe {
+        let bytes = std::mem::transmute::<[u8; 32], std::arch::x86_64::__m256i>(black_box(bytes));
+        let sums = std::arch::x86_64::_mm256_sad_epu8(bytes, bytes);
+        std::mem::transmute::<std::arch::x86_64::__m256i, [u64; 4]>(sums)
+    };
+    black_box(sums)[0]
+}
+
 /// A secret copied to the stack and left there.
 #[inline(never)]
 pub fn left_on_stack(secret: &[u8]) -> u8 {

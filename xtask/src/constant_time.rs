@@ -258,6 +258,17 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
             bail!("{tool} {file}: {}", String::from_utf8_lossy(&output.stderr));
         }
         let listing = String::from_utf8_lossy(&output.stdout);
+        if cfg!(target_arch = "x86_64") && object == workspace.built(AS_RELEASED, "gate-ct") {
+            match called_intrinsics(&listing).as_slice() {
+                [] => bail!("canary: the planted call of an intrinsic was not found in {file}"),
+                [one] if one.contains(CALLED_CANARY) => {}
+                all => {
+                    errors.extend(all.iter().filter(|name| !name.contains(CALLED_CANARY)).map(|name| {
+                        format!("{file}: {name} is a function: a caller lacks its target feature")
+                    }))
+                }
+            }
+        }
         let found = dividing_functions(&listing, is_ours);
         functions += found.functions;
         programs += 1;
@@ -286,7 +297,7 @@ pub fn divisions(workspace: &Workspace, extent: Extent) -> Result<String> {
         bail!("{}", errors.join("\n"));
     }
     Ok(format!(
-        "{functions} functions of ours in {programs} programs, {} of them explained; {planted} planted divisions caught",
+        "{functions} functions of ours in {programs} programs, {} of them explained; {planted} planted divisions caught; no intrinsic is called but the planted one",
         used.len()
     ))
 }
@@ -356,6 +367,18 @@ fn wasm_dividing_functions(listing: &str) -> Disassembly {
         }
     }
     result
+}
+
+/// The intrinsic that the gate's canary calls.
+const CALLED_CANARY: &str = "_mm256_sad_epu8";
+
+/// Returns the intrinsics of vectors that are functions of a listing. A closure in a kernel's generic text lacks the features of the kernel, so
+/// that each use of an intrinsic in it is a call with its operands in memory.
+fn called_intrinsics(listing: &str) -> Vec<&str> {
+    (listing.lines())
+        .filter_map(|line| Some(line.strip_suffix(">:")?.split_once(" <core::core_arch::")?.1))
+        .filter(|name| name.contains("::_mm") || name.contains("neon"))
+        .collect()
 }
 
 /// Functions in a listing.
@@ -435,6 +458,19 @@ mod tests {
         let names: Vec<&str> = found.divisions.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["gambeson::mlkem::compress", "<[T]>::chunks::<gambeson::mldsa::Poly>"]);
         assert_eq!(found.functions, 3);
+    }
+
+    #[test]
+    fn intrinsics_that_are_functions_are_found() {
+        let listing = "\
+0000000000066f60 <core::core_arch::x86::avx2::_mm256_or_si256>:
+   66f60:\tvmovdqa (%rsi),%ymm0
+0000000000069680 <core::core_arch::x86::avx512f::_mm512_slli_epi32::<16>>:
+000000000007c710 <core::core_arch::x86::xsave::_xgetbv>:
+0000000000001020 <gambeson::sha3::core_arch>:
+";
+        let names = ["x86::avx2::_mm256_or_si256", "x86::avx512f::_mm512_slli_epi32::<16>"];
+        assert_eq!(called_intrinsics(listing), names);
     }
 
     #[test]

@@ -82,4 +82,6 @@ fn canaries(gate: &mut Gate) {
     }
     // Not reported by valgrind 3.19, but by the disassembly, which must find it in this program.
     black_box(canary::division(u32::from(secret[0]), 3));
+    #[cfg(target_arch = "x86_64")]
+    black_box(canary::called_intrinsic([1; 32]));
 }
