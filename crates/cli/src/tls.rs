@@ -93,7 +93,7 @@ fn private_key(
     let algorithm = key.algorithm();
     if !slh_dsa && Scheme::slh_dsa(algorithm).is_ok() {
         return Err(Error::usage(format!(
-            "{name}: is a key of {algorithm}, which signs handshakes with --slh-dsa alone"
+            "{name}: is a key of {algorithm}, which signs handshakes only with --slh-dsa"
         )));
     }
     // rustls takes the file into its own hands, and the provider wipes it there.

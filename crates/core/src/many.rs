@@ -107,6 +107,7 @@ impl Function<'_> {
     /// counts the steps. Calls `head` in the order of the values.
     ///
     /// Variable time in the numbers of steps, which signatures show.
+    #[cfg(feature = "alloc")]
     pub(crate) fn chains<const HEAD: usize>(
         self,
         n: usize,

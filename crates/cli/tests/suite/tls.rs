@@ -87,7 +87,7 @@ fn certificates_of_slh_dsa_are_taken_with_the_option_alone() {
     folder
         .run(serve)
         .exits(2)
-        .tells("a key of SLH-DSA-SHA2-128f, which signs handshakes with --slh-dsa alone");
+        .tells("a key of SLH-DSA-SHA2-128f, which signs handshakes only with --slh-dsa");
     let server = Server::start(&folder, "--slh-dsa");
     let told = server.get(&folder, "/", "--slh-dsa -o body --json").exits(0).json();
     assert_eq!(told["scheme"], "slhdsa_sha2_128f");

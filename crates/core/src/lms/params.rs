@@ -211,6 +211,7 @@ impl LmsType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::many::Job;
 
     #[test]
     fn a_chain_alone_ends_as_chains_side_by_side() {
@@ -221,7 +222,8 @@ mod tests {
                     let mut value: [u8; 32] = core::array::from_fn(|i| i as u8);
                     let mut other = value;
                     (family.chain)(&head, steps, &mut value[..n]);
-                    family.many.chains(n, 1, &mut || (head, steps), &mut other[..n]);
+                    let mut job = Some(Job { index: 0, head, steps });
+                    family.many.run_chains(n, &mut || job.take(), &mut other[..n]);
                     assert_eq!(value, other, "{n} {steps}");
                 }
             }

@@ -172,7 +172,7 @@ fn permute_each<H: Holder>(states: &mut [H]) {
         if interleaved::IN_FORCE {
             interleaved::as_interleaved(holder.state(), interleaved::permute);
         } else {
-            keccak::permute(&mut holder.state().0);
+            keccak::permute_words(&mut holder.state().0);
         }
     }
 }

@@ -84,7 +84,7 @@ macro_rules! vector {
 
         impl Word for $name {
             const ROUNDS: usize = $rounds;
-            const PEELED: bool = true;
+            const PEELED: bool = false;
 
             #[inline(always)]
             fn constant(round: usize) -> Self {

@@ -9,9 +9,10 @@ use super::{Joined, Kernels, Vector, compress_rows, run_chain, run_masked_chain,
 use crate::cpu;
 use crate::sha2_lanes::{Chain, Form, K_256, K_512, MaskedChain, Rows32, Rows64, Word};
 
-/// The most lanes that take less time two by two than in eight lanes of 32 bits.
+/// The most lanes that take less time two by two with the SHA extensions: than in eight lanes, and in chains than in sixteen.
 const FEW: usize = 6;
-/// Half of the lanes of a vector of 512 bits; those of 256 bits take half of its time, or less.
+const FEW_CHAINS: usize = 10;
+/// Half of the lanes of a vector of 512 bits; those of 256 bits take little more than half of its time.
 const HALF_32: usize = 8;
 const HALF_64: usize = 4;
 
@@ -28,14 +29,14 @@ pub(super) static AVX512: Kernels = Kernels {
         unsafe { compress_64(state, block, count) }
     },
     chain: |form, chain, steps, count| {
-        if count <= FEW && cpu::sha2() {
+        if count <= FEW_CHAINS && cpu::sha2() {
             return (sha_ni::AVX2_AND_SHA_NI.chain)(form, chain, steps, count);
         }
         // SAFETY: as above.
         unsafe { chain_32(form, chain, steps, count) }
     },
     masked_chain: |prf, chain, steps, count| {
-        if count <= FEW && cpu::sha2() {
+        if count <= FEW_CHAINS && cpu::sha2() {
             return (sha_ni::AVX2_AND_SHA_NI.masked_chain)(prf, chain, steps, count);
         }
         // SAFETY: as above.
@@ -61,17 +62,11 @@ fn compress_64(state: &mut Rows64<8>, block: &Rows64<16>, count: usize) {
 
 #[target_feature(enable = "avx512f,avx512vl")]
 fn chain_32(form: &Form, chain: &mut Chain, steps: usize, count: usize) {
-    if count <= HALF_32 {
-        return run_chain::<Half32>(form, chain, steps, count);
-    }
     run_chain::<Words32>(form, chain, steps, count);
 }
 
 #[target_feature(enable = "avx512f,avx512vl")]
 fn masked_chain(prf: &[u32; 8], chain: &mut MaskedChain, steps: usize, count: usize) {
-    if count <= HALF_32 {
-        return run_masked_chain::<Half32>(prf, chain, steps, count);
-    }
     run_masked_chain::<Words32>(prf, chain, steps, count);
 }
 
@@ -183,30 +178,23 @@ vector!("Four words of 64 bits.", Half64(__m256i), u64, i64, 4, K_512, 80,
     _mm256_set1_epi64x _mm256_add_epi64 _mm256_ternarylogic_epi64 _mm256_ror_epi64 _mm256_srli_epi64 _mm256_loadu_si256 _mm256_storeu_si256,
     28 34 39, 14 18 41, 1 8 7, 19 61 6);
 
-macro_rules! joined {
-    ($name:ident, $or:ident $xor:ident $left:ident $right:ident) => {
-        impl Joined for $name {
-            #[inline(always)]
-            fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
-                const { assert!(BITS == 16 || BITS == 24 && REST == 8) };
-                // SAFETY: as above.
-                Self(unsafe {
-                    if BITS == 16 {
-                        $or($left::<16>(before.0), $right::<16>(self.0))
-                    } else {
-                        $or($left::<8>(before.0), $right::<24>(self.0))
-                    }
-                })
+impl Joined for Words32 {
+    #[inline(always)]
+    fn behind<const BITS: i32, const REST: i32>(self, before: Self) -> Self {
+        const { assert!(BITS == 16 || BITS == 24 && REST == 8) };
+        // SAFETY: as above.
+        Self(unsafe {
+            if BITS == 16 {
+                _mm512_or_si512(_mm512_slli_epi32::<16>(before.0), _mm512_srli_epi32::<16>(self.0))
+            } else {
+                _mm512_or_si512(_mm512_slli_epi32::<8>(before.0), _mm512_srli_epi32::<24>(self.0))
             }
+        })
+    }
 
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $xor(self.0, other.0) })
-            }
-        }
-    };
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
+    }
 }
-
-joined!(Words32, _mm512_or_si512 _mm512_xor_si512 _mm512_slli_epi32 _mm512_srli_epi32);
-joined!(Half32, _mm256_or_si256 _mm256_xor_si256 _mm256_slli_epi32 _mm256_srli_epi32);

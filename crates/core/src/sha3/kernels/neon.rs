@@ -58,7 +58,7 @@ fn permute_two<H: Holder>([a, b]: &mut [H; 2]) {
 #[derive(Clone, Copy)]
 struct Two(uint64x2_t);
 
-/// What the trait's methods call: they cannot name the features themselves.
+/// Functions with the target features, which methods of a trait cannot name.
 impl Two {
     #[inline]
     #[target_feature(enable = "neon,sha3")]
