@@ -58,16 +58,25 @@ impl VerifyingKey {
         }
     }
 
-    /// Verifies with so many bytes of memory.
+    /// Verifies with nodes in the frame of this call, so that a short n does not take the stack of a long one.
     #[inline(never)]
     fn check_with<const MEMORY: usize, E>(
         &self,
         message: &[&[u8]],
         read: &mut Read<'_, E>,
     ) -> Result<(), StreamError<E>> {
+        self.check_in(&mut [0; MEMORY], message, read)
+    }
+
+    #[inline(never)]
+    fn check_in<E>(
+        &self,
+        memory: &mut [u8],
+        message: &[&[u8]],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
         let (params, seed) = (self.parameter_set().0, self.seed());
         let tree = Serial { params, prf: Prf::new(params.functions, padding(params, Kind::Prf), seed) };
-        let mut memory = [0; MEMORY];
         let (node, nodes) = memory.split_at_mut(params.n);
         let mut index = [0; 8];
         read(&mut index[8 - params.index_len()..]).map_err(StreamError::Read)?;
@@ -125,7 +134,8 @@ impl Serial<'_> {
             (self.params.functions.prf)(&self.prf, address, out);
         };
         prf(0, key);
-        for (number, node) in (1..).zip(nodes.chunks_exact_mut(n)) {
+        for (number, place) in [(1, 0), (2, n)] {
+            let Some(node) = nodes.get_mut(place..place + n) else { break };
             prf(number, mask);
             node.iter_mut().zip(&*mask).for_each(|(byte, mask)| *byte ^= mask);
         }
