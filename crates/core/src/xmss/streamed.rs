@@ -12,6 +12,8 @@ use crate::streamed::{Read, StreamError};
 
 /// The most subtrees of an L-tree that wait for their neighbours, and one chain more: 131 chains with n = 64.
 const WAITING: usize = 8;
+/// The nodes in the memory of a verification: the current one, a key, a mask, and those that wait.
+const NODES: usize = 3 + WAITING;
 
 impl VerifyingKey {
     /// Verifies a signature of a message in pieces. `read` fills its argument with the next bytes of the signature; bytes behind the signature are
@@ -49,25 +51,49 @@ impl VerifyingKey {
     }
 
     pub(super) fn check<E>(&self, message: &[&[u8]], read: &mut Read<'_, E>) -> Result<(), StreamError<E>> {
+        if self.parameter_set().0.n <= 32 {
+            self.check_with::<{ NODES * 32 }, E>(message, read)
+        } else {
+            self.check_with::<{ NODES * MAX_N }, E>(message, read)
+        }
+    }
+
+    /// Verifies with nodes in the frame of this call, so that a short n does not take the stack of a long one.
+    #[inline(never)]
+    fn check_with<const MEMORY: usize, E>(
+        &self,
+        message: &[&[u8]],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
+        self.check_in(&mut [0; MEMORY], message, read)
+    }
+
+    #[inline(never)]
+    fn check_in<E>(
+        &self,
+        memory: &mut [u8],
+        message: &[&[u8]],
+        read: &mut Read<'_, E>,
+    ) -> Result<(), StreamError<E>> {
         let (params, seed) = (self.parameter_set().0, self.seed());
         let tree = Serial { params, prf: Prf::new(params.functions, padding(params, Kind::Prf), seed) };
+        let (node, nodes) = memory.split_at_mut(params.n);
         let mut index = [0; 8];
         read(&mut index[8 - params.index_len()..]).map_err(StreamError::Read)?;
         let index = u64::from_be_bytes(index);
         if index >> params.all_heights() != 0 {
             return Err(StreamError::Invalid);
         }
-        let mut node = [0; MAX_N];
-        tree.message(self.root(), index, message, &mut node, read).map_err(StreamError::Read)?;
+        tree.message(self.root(), index, message, node, read).map_err(StreamError::Read)?;
         let mut number = index;
         for layer in 0..params.layers {
             let leaf = (number & ((1 << params.height) - 1)) as u32;
             number >>= params.height;
             let place = (layer, number, leaf);
-            tree.one_time_key(place, &mut node, read).map_err(StreamError::Read)?;
-            tree.path_root(place, &mut node, read).map_err(StreamError::Read)?;
+            tree.one_time_key(place, node, nodes, read).map_err(StreamError::Read)?;
+            tree.path_root(place, node, nodes, read).map_err(StreamError::Read)?;
         }
-        if node[..params.n] == *self.root() { Ok(()) } else { Err(StreamError::Invalid) }
+        if *node == *self.root() { Ok(()) } else { Err(StreamError::Invalid) }
     }
 }
 
@@ -97,21 +123,24 @@ impl Serial<'_> {
         (self.params.functions.hash)(&mut all, out);
     }
 
-    /// Replaces a node by F of it, or the left one of two by H of both: RFC 8391, Algorithm 2 and Algorithm 7.
+    /// Replaces a node by F of it, or the left one of two by H of both: RFC 8391, Algorithm 2 and Algorithm 7. The two nodes of `scratch` are
+    /// overwritten.
     #[inline(never)]
-    fn masked(&self, kind: Kind, address: Address, nodes: &mut [u8]) {
+    fn masked(&self, kind: Kind, address: &mut [u8; 32], scratch: &mut [u8], nodes: &mut [u8]) {
         let n = self.params.n;
-        let mut key = [0; MAX_N];
-        let mut masked = [0; 2 * MAX_N];
-        let (key, masked) = (&mut key[..n], &mut masked[..nodes.len()]);
-        let (left, right) = masked.split_at_mut(n);
-        for (mask, out) in (0..).zip([&mut *key, left, right]) {
-            if !out.is_empty() {
-                (self.params.functions.prf)(&self.prf, &address.with_mask(mask).bytes(), out);
-            }
+        let (key, mask) = scratch.split_at_mut(n);
+        let mut prf = |key_and_mask, out: &mut [u8]| {
+            address[31] = key_and_mask;
+            (self.params.functions.prf)(&self.prf, address, out);
+        };
+        prf(0, key);
+        for (number, place) in [(1, 0), (2, n)] {
+            let Some(node) = nodes.get_mut(place..place + n) else { break };
+            prf(number, mask);
+            node.iter_mut().zip(&*mask).for_each(|(byte, mask)| *byte ^= mask);
         }
-        masked.iter_mut().zip(&*nodes).for_each(|(byte, node)| *byte ^= node);
-        self.hash(&[padding(self.params, kind), key, masked], &mut nodes[..n]);
+        self.hash(&[padding(self.params, kind), key, nodes], mask);
+        nodes[..n].copy_from_slice(mask);
     }
 
     /// Hashes r, which is read, root, toByte(index, n) and a message: RFC 8391, Algorithm 12, H_msg.
@@ -121,7 +150,7 @@ impl Serial<'_> {
         root: &[u8],
         index: u64,
         message: &[&[u8]],
-        digest: &mut [u8; MAX_N],
+        digest: &mut [u8],
         read: &mut Read<'_, E>,
     ) -> Result<(), E> {
         let n = self.params.n;
@@ -130,7 +159,7 @@ impl Serial<'_> {
         number[n - 8..n].copy_from_slice(&index.to_be_bytes());
         let head = [padding(self.params, Kind::Msg), &r[..n], root, &number[..n]];
         let mut all = |take: &mut Take<'_>| head.iter().chain(message).for_each(|piece| take(piece));
-        (self.params.functions.hash)(&mut all, &mut digest[..n]);
+        (self.params.functions.hash)(&mut all, digest);
         Ok(())
     }
 
@@ -140,27 +169,29 @@ impl Serial<'_> {
     fn one_time_key<E>(
         &self,
         (layer, tree, leaf): (u32, u64, u32),
-        node: &mut [u8; MAX_N],
+        node: &mut [u8],
+        nodes: &mut [u8],
         read: &mut Read<'_, E>,
     ) -> Result<(), E> {
         let (n, chains) = (self.params.n, self.params.chains() as u32);
-        let digits = Digits::new(&node[..n]);
-        let mut waiting = [0; WAITING * MAX_N];
+        let (scratch, waiting) = nodes.split_at_mut(2 * n);
+        let digits = Digits::new(node);
         let mut count = 0;
-        let join = |waiting: &mut [u8], count: &mut usize, height, number| {
+        let join = |scratch: &mut [u8], waiting: &mut [u8], count: &mut usize, height, number| {
             *count -= 1;
-            let address = Address::l_tree(layer, tree, leaf, height, number);
-            self.masked(Kind::H, address, &mut waiting[(*count - 1) * n..][..2 * n]);
+            let mut address = Address::l_tree(layer, tree, leaf, height, number).bytes();
+            self.masked(Kind::H, &mut address, scratch, &mut waiting[(*count - 1) * n..][..2 * n]);
         };
         for chain in 0..chains {
             let value = &mut waiting[count * n..][..n];
             read(value)?;
-            for step in digits.0[chain as usize]..LAST_STEP {
-                self.masked(Kind::F, Address::chain(layer, tree, leaf, chain, step.into()), value);
+            for step in digits.at(chain as usize)..LAST_STEP {
+                let mut address = Address::chain(layer, tree, leaf, chain, step.into()).bytes();
+                self.masked(Kind::F, &mut address, scratch, value);
             }
             count += 1;
             for height in 0..chain.trailing_ones() {
-                join(&mut waiting, &mut count, height, chain >> (height + 1));
+                join(scratch, waiting, &mut count, height, chain >> (height + 1));
             }
         }
         // The subtrees have the heights of the bits of the number of chains; one without a neighbour rises.
@@ -168,9 +199,9 @@ impl Serial<'_> {
         while count > 1 {
             before &= before - 1;
             let height = before.trailing_zeros();
-            join(&mut waiting, &mut count, height, (before - 1) >> (height + 1));
+            join(scratch, waiting, &mut count, height, (before - 1) >> (height + 1));
         }
-        node[..n].copy_from_slice(&waiting[..n]);
+        node.copy_from_slice(&waiting[..n]);
         Ok(())
     }
 
@@ -179,18 +210,21 @@ impl Serial<'_> {
     fn path_root<E>(
         &self,
         (layer, tree, leaf): (u32, u64, u32),
-        node: &mut [u8; MAX_N],
+        node: &mut [u8],
+        nodes: &mut [u8],
         read: &mut Read<'_, E>,
     ) -> Result<(), E> {
         let n = self.params.n;
-        let mut pair = [0; 2 * MAX_N];
+        let (scratch, waiting) = nodes.split_at_mut(2 * n);
+        let pair = &mut waiting[..2 * n];
         for level in 0..self.params.height {
             let number = leaf >> level;
             let (own, other) = if number & 1 == 1 { (n, 0) } else { (0, n) };
-            pair[own..][..n].copy_from_slice(&node[..n]);
+            pair[own..][..n].copy_from_slice(node);
             read(&mut pair[other..][..n])?;
-            self.masked(Kind::H, Address::node(layer, tree, level, number >> 1), &mut pair[..2 * n]);
-            node[..n].copy_from_slice(&pair[..n]);
+            let mut address = Address::node(layer, tree, level, number >> 1).bytes();
+            self.masked(Kind::H, &mut address, scratch, pair);
+            node.copy_from_slice(&pair[..n]);
         }
         Ok(())
     }

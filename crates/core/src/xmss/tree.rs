@@ -26,22 +26,28 @@ pub(super) struct Tree<'a> {
     pub tree: u64,
 }
 
-/// The digits of a digest, and of its checksum.
-pub(super) struct Digits(pub(super) [u8; MAX_CHAINS]);
+/// The digits of a digest and of its checksum, one for each chain: RFC 8391, Algorithm 1 (base_w) and Algorithm 5, with w = 16 and
+/// len_2 = 3.
+pub(super) struct Digits<'d> {
+    digest: &'d [u8],
+    /// toByte(csum << 4, 2).
+    checksum: [u8; 2],
+}
 
-impl Digits {
-    /// RFC 8391, Algorithm 1 (base_w) and Algorithm 5, with w = 16 and len_2 = 3.
-    pub(super) fn new(digest: &[u8]) -> Self {
-        let mut digits = [0; MAX_CHAINS];
-        let (of_digest, rest) = digits.split_at_mut(2 * digest.len());
-        for (digits, byte) in of_digest.as_chunks_mut().0.iter_mut().zip(digest) {
-            *digits = [byte >> 4, byte & 15];
-        }
-        let sum: u16 = of_digest.iter().map(|digit| u16::from(LAST_STEP - digit)).sum();
-        for (digit, shift) in rest.iter_mut().zip([8, 4, 0]) {
-            *digit = (sum >> shift & 15) as u8;
-        }
-        Self(digits)
+impl<'d> Digits<'d> {
+    pub(super) fn new(digest: &'d [u8]) -> Self {
+        let sum: u16 = digest.iter().map(|byte| u16::from(2 * LAST_STEP - (byte >> 4) - (byte & 15))).sum();
+        Self { digest, checksum: (sum << 4).to_be_bytes() }
+    }
+
+    /// The digit of a chain.
+    pub(super) fn at(&self, chain: usize) -> u8 {
+        let place = chain >> 1;
+        let byte = match self.digest.get(place) {
+            Some(byte) => *byte,
+            None => self.checksum[place - self.digest.len()],
+        };
+        if chain & 1 == 0 { byte >> 4 } else { byte & 15 }
     }
 }
 
@@ -93,12 +99,12 @@ impl Tree<'_> {
     }
 
     /// The root that a one-time signature of the digits and a path lead to: RFC 8391, Algorithm 13 (XMSS_rootFromSig).
-    pub(super) fn root_of(&self, leaf: u32, digits: &Digits, chains: &[u8], path: &[u8]) -> [u8; MAX_N] {
+    pub(super) fn root_of(&self, leaf: u32, digits: &Digits<'_>, chains: &[u8], path: &[u8]) -> [u8; MAX_N] {
         let n = self.hash.params.n;
         let mut values = [0; MAX_CHAINS * MAX_N];
         let values = &mut values[..chains.len()];
         values.copy_from_slice(chains);
-        self.run_chains(leaf, |chain| digits.0[chain]..LAST_STEP, values);
+        self.run_chains(leaf, |chain| digits.at(chain)..LAST_STEP, values);
         self.l_trees(leaf, 1, values);
         let mut root = [0; MAX_N];
         root[..n].copy_from_slice(&values[..n]);
@@ -127,10 +133,10 @@ impl Seeded<'_> {
     }
 
     /// Signs digits with the one-time key of a leaf: RFC 8391, Algorithm 5 (WOTS_sign).
-    pub(super) fn sign(&self, leaf: u32, digits: &Digits, signature: &mut [u8]) {
+    pub(super) fn sign(&self, leaf: u32, digits: &Digits<'_>, signature: &mut [u8]) {
         let Tree { hash, .. } = self.tree;
         hash.secrets(self.secret, hash.params.chains(), self.addresses(leaf, 1), signature);
-        self.tree.run_chains(leaf, |chain| 0..digits.0[chain], signature);
+        self.tree.run_chains(leaf, |chain| 0..digits.at(chain), signature);
     }
 }
 
