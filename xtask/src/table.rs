@@ -40,6 +40,14 @@ impl Table<'_> {
     }
 }
 
+/// With a comma before each three digits.
+pub fn grouped(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
