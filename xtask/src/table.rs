@@ -59,4 +59,10 @@ mod tests {
         assert_eq!(table.text(), "of    n\na     1\nµµ  234\n");
         assert_eq!(table.markdown(), "| of | n |\n| --- | ---: |\n| a | 1 |\n| µµ | 234 |\n");
     }
+
+    #[test]
+    fn digits_are_grouped() {
+        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
+        assert_eq!(numbers.map(grouped), ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
 }

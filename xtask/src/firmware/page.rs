@@ -137,12 +137,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_grouped() {
-        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
-        assert_eq!(numbers.map(grouped), ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
-    }
-
-    #[test]
     fn a_row_that_misses_is_on_the_page_with_its_reason() {
         let rows = [Row {
             target: "cortex-m4",
