@@ -29,8 +29,10 @@ const LEFT: i32 = 70;
 const RIGHT: i32 = 20;
 const TOP: i32 = 44;
 const BOTTOM: i32 = 60;
-/// Half of a mark, and of the height of its name.
+/// Half of a mark.
 const MARK: i32 = 6;
+/// Half of the height of a name, with the space around it.
+const NAME: i32 = 9;
 /// The width of a letter of a name, at most.
 const LETTER: i32 = 7;
 
@@ -78,7 +80,7 @@ impl Space {
             HPos::Center => x - width / 2,
             HPos::Right => x - width,
         };
-        Self([left, y - MARK, left + width, y + MARK])
+        Self([left, y - NAME, left + width, y + NAME])
     }
 
     fn meets(self, other: Self) -> bool {
@@ -114,7 +116,13 @@ fn draw(svg: &mut String, marks: &[Mark]) -> Result<()> {
     let bytes = Axis::new(marks.iter().map(|mark| mark.bytes), 2.0, &[1.0], [LEFT, WIDTH - RIGHT]);
     let us = Axis::new(marks.iter().map(|mark| mark.us), 10.0, &[1.0, 2.0, 5.0], [HEIGHT - BOTTOM, TOP]);
     let area = SVGBackend::with_string(svg, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
-    say(&area, (LEFT, 18), "Signature size and verification time of one signature, µs", 16, HPos::Left)?;
+    say(
+        &area,
+        (LEFT, 18),
+        "Verification time in µs, and signature size in bytes, of each parameter set",
+        16,
+        HPos::Left,
+    )?;
     for tick in &bytes.ticks {
         let x = bytes.place(*tick);
         area.draw(&PathElement::new(vec![(x, TOP), (x, HEIGHT - BOTTOM)], GRID.mix(0.3)))?;
@@ -190,7 +198,7 @@ mod tests {
         let text = r#"[{"label": "ML-DSA-44", "family": 0, "bytes": 2420, "us": 21.5},
             {"label": "LMS-SHA256-H10-W8", "family": 2, "bytes": 1452, "us": 234}]"#;
         let svg = svg(&serde_json::from_str::<Vec<_>>(text).unwrap()).unwrap();
-        for text in ["ML-DSA-44", "LMS-SHA256-H10-W8", "verification time", "µs", "logarithmic"] {
+        for text in ["ML-DSA-44", "LMS-SHA256-H10-W8", "Verification time in µs", "logarithmic"] {
             assert!(svg.contains(text), "{text}");
         }
         for tick in ["\n1 Ki\n", "\n4 Ki\n", "\n20\n", "\n500\n"] {
