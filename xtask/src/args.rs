@@ -80,6 +80,8 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<Firmware>,
     },
+    /// Measure signature algorithms, and write the table and the plot of docs/choosing.md
+    Choosing,
     /// Compare the instructions of handshakes under callgrind with docs/performance/instructions.json
     Instructions(Bless),
     /// Compare the answers of `gambeson vectors serve` in builds with checks and without

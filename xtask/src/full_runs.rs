@@ -128,7 +128,7 @@ impl Begun {
 }
 
 /// Returns the processor's model and how many there are.
-fn machine() -> String {
+pub fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processors = thread::available_parallelism().map_or(1, usize::from);

@@ -12,6 +12,7 @@
 //! * `c`: the C interface
 //! * `bare`, `aarch64`, `thumb`, `mutation`, `fuzzing`: other targets and toolchains
 //! * `firmware`: programs for small devices, and their measurements
+//! * `choosing`: the figures of docs/choosing.md
 //! * `independent`: the vectors, read by programs that share no code with this project
 //! * `instructions`: instruction counts of handshakes, against those recorded
 //! * `programs`: programs of tests, built and run side by side
@@ -26,6 +27,7 @@ mod args;
 mod bare;
 mod c;
 mod checks;
+mod choosing;
 mod cite;
 mod constant_time;
 mod declassified;
@@ -125,6 +127,7 @@ fn run(command: Command) -> Result<bool> {
                 Some(Firmware::Bench(args)) => return firmware::bench(workspace, &args),
             }
         }
+        Command::Choosing => choosing::write(workspace)?,
         Command::Instructions(args) => {
             here(instructions::missing())?;
             instructions::check(workspace, args.bless)?

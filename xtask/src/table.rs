@@ -40,6 +40,14 @@ impl Table<'_> {
     }
 }
 
+/// With a comma before each three digits.
+pub fn grouped(number: u64) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,5 +58,11 @@ mod tests {
         let table = Table { heads: &["of", "n"], words: 1, rows: rows.into() };
         assert_eq!(table.text(), "of    n\na     1\nµµ  234\n");
         assert_eq!(table.markdown(), "| of | n |\n| --- | ---: |\n| a | 1 |\n| µµ | 234 |\n");
+    }
+
+    #[test]
+    fn digits_are_grouped() {
+        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
+        assert_eq!(numbers.map(grouped), ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
     }
 }

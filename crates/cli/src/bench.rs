@@ -45,9 +45,18 @@ struct Case {
     kernels: Option<fn() -> Level>,
     /// Bytes that one operation works on, where that is the measure.
     bytes: Option<u32>,
+    /// Lengths of a signature scheme, for our code.
+    lengths: Option<Lengths>,
     prepare: fn() -> Work,
     /// What others published for this row, in microseconds on their machine.
     published_us: Option<f64>,
+}
+
+/// Bytes of what a signature scheme sends.
+#[derive(Clone, Copy)]
+struct Lengths {
+    verifying_key: usize,
+    signature: usize,
 }
 
 /// What the clock said.
@@ -90,7 +99,7 @@ pub(crate) fn bench(console: Console, options: &Bench) -> Result<Status, Error> 
     ))?;
     console.say("")?;
     console.say(format_args!(
-        "{:<18} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
+        "{:<21} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
         "algorithm",
         "operation",
         "form",
@@ -125,7 +134,7 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
     };
     console.report(
         format_args!(
-            "{:<18} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
+            "{:<21} {:<17} {:<8} {:<16} {:>9} {:>14}{}",
             case.algorithm,
             case.operation,
             case.form,
@@ -145,6 +154,8 @@ fn row(console: Console, case: &Case, timing: &Timing) -> Result<(), Error> {
             "opsPerSecond": timing.per_second,
             "bytesPerSecond": case.bytes.map(|bytes| timing.per_second * f64::from(bytes)),
             "operations": timing.operations,
+            "publicBytes": case.lengths.map(|lengths| lengths.verifying_key),
+            "signatureBytes": case.lengths.map(|lengths| lengths.signature),
             "publishedUs": case.published_us,
         }),
     )

@@ -3,7 +3,7 @@
 use super::image;
 use super::limits::{self, Missed, Verdict};
 use super::rows::{self, Peer, Row};
-use crate::table::Table;
+use crate::table::{Table, grouped};
 use serde::Serialize;
 
 /// A line a row; what one misses stands behind it, and `red` colours it.
@@ -65,14 +65,6 @@ fn thousands(number: u64) -> String {
     match number as f64 / 1000.0 {
         few if few < 10.0 => format!("{few:.2}"),
         many => grouped(many.round() as u64),
-    }
-}
-
-/// With a comma before each three digits.
-fn grouped(number: u64) -> String {
-    match number {
-        0..1000 => number.to_string(),
-        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
     }
 }
 
@@ -143,12 +135,6 @@ pub fn markdown(rows: &[Row], peers: &[Peer], verdicts: &[Verdict<'_>], missed: 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_are_grouped() {
-        let numbers = [0, 12, 123, 1234, 123_456, 1_234_567];
-        assert_eq!(numbers.map(grouped), ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
-    }
 
     #[test]
     fn a_row_that_misses_is_on_the_page_with_its_reason() {

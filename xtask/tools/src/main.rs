@@ -2,6 +2,7 @@
 //!
 //! Each command reads files and writes files; what it prints is a result for `xtask`.
 
+mod choosing;
 mod plot;
 mod vectors;
 
@@ -42,6 +43,15 @@ enum Tool {
         #[arg(long)]
         whole: bool,
     },
+    /// Draw signature sizes and verification times
+    Choosing {
+        /// Parameter sets, in JSON
+        #[arg(long)]
+        input: PathBuf,
+        /// File for the SVG
+        #[arg(long)]
+        output: PathBuf,
+    },
     /// Draw the stack of each operation
     Plot {
         /// Lines and marks, in JSON
@@ -61,6 +71,7 @@ fn main() -> Result<()> {
             println!("{}", vectors::write(&output, whole)?);
             Ok(())
         }
+        Tool::Choosing { input, output } => choosing::write(&input, &output),
         Tool::Plot { input, output } => plot::write(&input, &output),
     }
 }

@@ -45,12 +45,12 @@ const TICKS: [u64; 11] = [512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131_
 
 /// Legible on a light and on a dark page.
 const TEXT: RGBColor = RGBColor(118, 126, 135);
-const GRID: RGBColor = RGBColor(140, 149, 159);
+pub const GRID: RGBColor = RGBColor(140, 149, 159);
 /// Ours, the record's, the others': three that stay apart for colour-blind eyes (Okabe and Ito).
 const OURS: RGBColor = RGBColor(213, 94, 0);
 const RECORD: RGBColor = RGBColor(0, 114, 178);
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Draws the picture that the file `input` describes in JSON into the file `output`.
 pub fn write(input: &Path, output: &Path) -> Result<()> {
@@ -61,7 +61,12 @@ pub fn write(input: &Path, output: &Path) -> Result<()> {
 fn svg(picture: &Picture) -> Result<String> {
     let mut svg = String::new();
     draw(&mut svg, picture)?;
-    // Text follows the reader's colour scheme where the viewer knows it; the grey is for the others.
+    styled(svg)
+}
+
+/// Lets a picture's text follow the reader's colour scheme.
+pub fn styled(mut svg: String) -> Result<String> {
+    // For viewers that know the scheme; the grey is for the others.
     let style = "<style>text{fill:#57606a}@media(prefers-color-scheme:dark){text{fill:#b1bac4}}</style>";
     let body = svg.find('\n').context("an empty picture")? + 1;
     svg.insert_str(body, &format!("{style}\n"));
@@ -104,7 +109,8 @@ fn across(bytes: u64) -> i32 {
     LEFT + 8 + (part * f64::from(WIDTH - RIGHT - LEFT - 16)).round() as i32
 }
 
-fn say(area: &Area<'_>, at: (i32, i32), text: &str, size: i32, side: HPos) -> Result<()> {
+/// Writes text at a point, which is its beginning, middle or end.
+pub fn say(area: &Area<'_>, at: (i32, i32), text: &str, size: i32, side: HPos) -> Result<()> {
     let font = ("sans-serif", size).into_font();
     let style = TextStyle::from(font).color(&TEXT).pos(Pos::new(side, VPos::Center));
     Ok(area.draw(&Text::new(text.to_owned(), at, style))?)

@@ -211,7 +211,8 @@ pub(super) fn cases() -> Vec<Case> {
             ("gambeson", "ML-DSA-65") => Some(mldsa::kernels as fn() -> gambeson::cpu::Level),
             _ => None,
         };
-        cases.push(Case { algorithm, operation, form, by, kernels, bytes, prepare, published_us });
+        let lengths = None;
+        cases.push(Case { algorithm, operation, form, by, kernels, bytes, lengths, prepare, published_us });
     };
     let (us, them) = ("gambeson", "RustCrypto");
     row("ML-DSA-65", "Key Generation", "", us, None, Some(167.0), ours::dsa_keygen::<MlDsa65>);

@@ -218,6 +218,7 @@ pub(super) fn cases() -> Vec<Case> {
         by,
         kernels: None,
         bytes: None,
+        lengths: None,
         prepare,
         published_us: None,
     };
@@ -228,6 +229,7 @@ pub(super) fn cases() -> Vec<Case> {
         by,
         kernels: None,
         bytes: Some(LONG),
+        lengths: None,
         prepare,
         published_us: None,
     };

@@ -116,6 +116,7 @@ pub(super) fn cases() -> Vec<Case> {
         by: "gambeson",
         kernels: Some(gambeson::mldsa::kernels),
         bytes: None,
+        lengths: None,
         prepare,
         published_us: None,
     };

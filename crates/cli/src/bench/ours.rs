@@ -1,14 +1,15 @@
 //! The operations of this project, in the forms of their keys.
 
-use super::{Case, LONG, Work};
-use gambeson::Compact;
+use super::{Case, LONG, Lengths, Work};
 use gambeson::cpu::{self, Level};
-use gambeson::lms;
+use gambeson::lms::{self, LmotsType, LmsType};
 use gambeson::mldsa::{self, MlDsa44, MlDsa65, MlDsa87};
 use gambeson::mlkem::{self, MlKem512, MlKem768, MlKem1024};
 use gambeson::sha3::{self, Sha3_256, Shake128, Shake256};
 use gambeson::slhdsa;
-use gambeson::stateful::{Signer, TreeOptions, hazmat::MemoryStore};
+use gambeson::stateful::{Signer, StatefulKey, TreeOptions, hazmat::MemoryStore};
+use gambeson::xmss;
+use gambeson::{Bytes, Compact};
 use gambeson_hybrid::xwing;
 use std::hint::black_box;
 
@@ -106,6 +107,10 @@ pub(super) fn dsa_verify<P: mldsa::ParameterSet + 'static>() -> Work {
     )
 }
 
+fn dsa_lengths<P: mldsa::ParameterSet>() -> Lengths {
+    Lengths { verifying_key: P::VerifyingKeyBytes::LEN, signature: P::Signature::LEN }
+}
+
 fn xwing_keygen() -> Work {
     rotating(seed::<32>, |seed| {
         black_box(xwing::DecapsulationKey::from_seed(seed).encapsulation_key());
@@ -173,27 +178,68 @@ fn sha2_kernels() -> Level {
     }
 }
 
-/// A key with one tree of 2^10 leaves, and digits of 8 bits.
-fn lms_key() -> lms::SigningKey {
-    let (tree, one_time) = (lms::LmsType::SHA256_M32_H10, lms::LmotsType::SHA256_N32_W8);
-    lms::SigningKey::from_seed(tree, one_time, &seed(1), &seed::<32>(2), TreeOptions::new())
+fn lms_key(tree: LmsType, one_time: LmotsType) -> lms::SigningKey {
+    // A verifying key is two codes, I of 16 bytes and a node.
+    let n = tree.verifying_key_len() - 24;
+    lms::SigningKey::from_seed(tree, one_time, &seed(1), &seed::<32>(2)[..n], TreeOptions::new())
         .expect("types that go together")
 }
 
-fn lms_keygen() -> Work {
-    Box::new(|| {
-        black_box(lms_key().verifying_key());
+fn xmss_key(set: xmss::ParameterSet) -> xmss::SigningKey {
+    // A verifying key is the OID, a node and SEED.
+    let n = (set.verifying_key_len() - 4) / 2;
+    let [secret, sk_prf, public] = [1, 2, 3].map(seed::<32>);
+    xmss::SigningKey::from_seeds(set, &secret[..n], &sk_prf[..n], &public[..n], TreeOptions::new())
+        .expect("seeds of n bytes")
+}
+
+fn stateful_keygen<K: 'static>(key: impl Fn() -> K + 'static) -> Work {
+    Box::new(move || {
+        black_box(key());
     })
 }
 
-fn lms_verify() -> Work {
-    let mut signer = Signer::new(lms_key(), MemoryStore::new(0));
-    let index = signer.reserve_one().expect("a leaf of a new key");
-    let signature = signer.sign(index, &[0; 32]).expect("an index of this store");
-    let key = *signer.key().verifying_key();
+/// Signs with one leaf after the other, the nodes of the tree in memory. A key without leaves is replaced by a new one: one call in a thousand,
+/// which does not move the median.
+fn stateful_sign<K: StatefulKey + 'static>(key: impl Fn() -> K + 'static) -> Work {
+    let signer = move || Signer::new(key(), MemoryStore::new(0));
+    let mut current = signer();
     Box::new(move || {
-        let _ = black_box(key.verify(&[0; 32], &signature));
+        let index = current.reserve_one().unwrap_or_else(|_| {
+            current = signer();
+            current.reserve_one().expect("a leaf of a new key")
+        });
+        black_box(current.sign(index, &[0; 32]).expect("an index of this store"));
     })
+}
+
+/// Signatures of the first leaves: what a verification takes depends on the digits of each.
+fn stateful_signatures<K: StatefulKey>(key: K) -> Vec<Vec<u8>> {
+    let mut signer = Signer::new(key, MemoryStore::new(0));
+    let indices = signer.reserve(ROTATION.into()).expect("leaves of a new key");
+    indices.map(|index| signer.sign(index, &[0; 32]).expect("an index of this store")).collect()
+}
+
+fn lms_verify(key: lms::SigningKey) -> Work {
+    let verifying_key = *key.verifying_key();
+    let signatures = stateful_signatures(key);
+    rotating(
+        move |i| signatures[usize::from(i)].clone(),
+        move |signature| {
+            let _ = black_box(verifying_key.verify(&[0; 32], signature));
+        },
+    )
+}
+
+fn xmss_verify(key: xmss::SigningKey) -> Work {
+    let verifying_key = *key.verifying_key();
+    let signatures = stateful_signatures(key);
+    rotating(
+        move |i| signatures[usize::from(i)].clone(),
+        move |signature| {
+            let _ = black_box(verifying_key.verify(&[0; 32], signature));
+        },
+    )
 }
 
 fn sha3_256() -> Work {
@@ -217,6 +263,9 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     macro_rules! case {
         ($algorithm:expr, $operation:literal, $form:literal, $kernels:path, $bytes:expr, $prepare:expr) => {
+            case!($algorithm, $operation, $form, $kernels, $bytes, None, $prepare)
+        };
+        ($algorithm:expr, $operation:literal, $form:literal, $kernels:path, $bytes:expr, $lengths:expr, $prepare:expr) => {
             cases.push(Case {
                 algorithm: $algorithm,
                 operation: $operation,
@@ -224,6 +273,7 @@ pub(super) fn cases() -> Vec<Case> {
                 by: "gambeson",
                 kernels: Some($kernels),
                 bytes: $bytes,
+                lengths: $lengths,
                 prepare: $prepare,
                 published_us: None,
             })
@@ -241,20 +291,45 @@ pub(super) fn cases() -> Vec<Case> {
     }
     macro_rules! mldsa {
         ($($name:literal, $set:ty;)*) => {$(
-            case!($name, "keygen", "compact", mldsa::kernels, None, dsa_keygen::<Compact<$set>>);
-            case!($name, "keygen", "prepared", mldsa::kernels, None, dsa_keygen::<$set>);
-            case!($name, "sign", "compact", mldsa::kernels, None, dsa_sign::<Compact<$set>>);
-            case!($name, "sign", "prepared", mldsa::kernels, None, dsa_sign::<$set>);
-            case!($name, "verify", "compact", mldsa::kernels, None, dsa_verify::<Compact<$set>>);
-            case!($name, "verify", "prepared", mldsa::kernels, None, dsa_verify::<$set>);
+            let lengths = Some(dsa_lengths::<$set>());
+            case!($name, "keygen", "compact", mldsa::kernels, None, lengths, dsa_keygen::<Compact<$set>>);
+            case!($name, "keygen", "prepared", mldsa::kernels, None, lengths, dsa_keygen::<$set>);
+            case!($name, "sign", "compact", mldsa::kernels, None, lengths, dsa_sign::<Compact<$set>>);
+            case!($name, "sign", "prepared", mldsa::kernels, None, lengths, dsa_sign::<$set>);
+            case!($name, "verify", "compact", mldsa::kernels, None, lengths, dsa_verify::<Compact<$set>>);
+            case!($name, "verify", "prepared", mldsa::kernels, None, lengths, dsa_verify::<$set>);
         )*};
     }
     macro_rules! slhdsa {
         ($($set:ident, $kernels:path;)*) => {$(
-            let name = slhdsa::ParameterSet::$set.name();
-            case!(name, "keygen", "compact", $kernels, None, || slh_keygen(slhdsa::ParameterSet::$set));
-            case!(name, "sign", "compact", $kernels, None, || slh_sign(slhdsa::ParameterSet::$set));
-            case!(name, "verify", "compact", $kernels, None, || slh_verify(slhdsa::ParameterSet::$set));
+            const $set: slhdsa::ParameterSet = slhdsa::ParameterSet::$set;
+            let lengths =
+                Some(Lengths { verifying_key: $set.verifying_key_len(), signature: $set.signature_len() });
+            case!($set.name(), "keygen", "compact", $kernels, None, lengths, || slh_keygen($set));
+            case!($set.name(), "sign", "compact", $kernels, None, lengths, || slh_sign($set));
+            case!($set.name(), "verify", "compact", $kernels, None, lengths, || slh_verify($set));
+        )*};
+    }
+    macro_rules! lms {
+        ($($name:literal, $tree:ident, $one_time:ident;)*) => {$(
+            const $tree: fn() -> lms::SigningKey = || lms_key(LmsType::$tree, LmotsType::$one_time);
+            let lengths = LmsType::$tree.signature_len(LmotsType::$one_time).map(|signature| Lengths {
+                verifying_key: LmsType::$tree.verifying_key_len(),
+                signature,
+            });
+            case!($name, "keygen", "compact", sha2_kernels, None, lengths, || stateful_keygen($tree));
+            case!($name, "sign", "compact", sha2_kernels, None, lengths, || stateful_sign($tree));
+            case!($name, "verify", "compact", sha2_kernels, None, lengths, || lms_verify($tree()));
+        )*};
+    }
+    macro_rules! xmss {
+        ($($set:ident;)*) => {$(
+            const $set: xmss::ParameterSet = xmss::ParameterSet::$set;
+            let lengths =
+                Some(Lengths { verifying_key: $set.verifying_key_len(), signature: $set.signature_len() });
+            case!($set.name(), "keygen", "compact", sha2_kernels, None, lengths, || stateful_keygen(|| xmss_key($set)));
+            case!($set.name(), "sign", "compact", sha2_kernels, None, lengths, || stateful_sign(|| xmss_key($set)));
+            case!($set.name(), "verify", "compact", sha2_kernels, None, lengths, || xmss_verify(xmss_key($set)));
         )*};
     }
     mlkem! { "ML-KEM-512", MlKem512; "ML-KEM-768", MlKem768; "ML-KEM-1024", MlKem1024; }
@@ -268,8 +343,11 @@ pub(super) fn cases() -> Vec<Case> {
         SHAKE_128S, sha3::kernels; SHAKE_128F, sha3::kernels; SHAKE_192S, sha3::kernels;
         SHAKE_192F, sha3::kernels; SHAKE_256S, sha3::kernels; SHAKE_256F, sha3::kernels;
     }
-    case!("LMS-SHA256-H10-W8", "keygen", "compact", sha2_kernels, None, lms_keygen);
-    case!("LMS-SHA256-H10-W8", "verify", "compact", sha2_kernels, None, lms_verify);
+    lms! {
+        "LMS-SHA256-192-H10-W8", SHA256_M24_H10, SHA256_N24_W8;
+        "LMS-SHA256-H10-W8", SHA256_M32_H10, SHA256_N32_W8;
+    }
+    xmss! { SHA2_10_192; SHA2_10_256; }
     case!("SHA3-256", "hash", "16 KiB", sha3::kernels, Some(LONG), sha3_256);
     case!("SHAKE128", "hash", "16 KiB", sha3::kernels, Some(LONG), shake128);
     case!("SHAKE256", "hash", "16 KiB", sha3::kernels, Some(LONG), shake256);

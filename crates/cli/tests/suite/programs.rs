@@ -45,7 +45,6 @@ fn every_row_of_the_bench_runs() {
         "X-Wing",
         "SLH-DSA-SHA2-128s",
         "SLH-DSA-SHAKE-256f",
-        "LMS-SHA256-H10-W8",
         "SHA3-256",
         "SHAKE128",
         "SHAKE256",
@@ -60,6 +59,20 @@ fn every_row_of_the_bench_runs() {
         assert!(rows.iter().any(|row| row["alg"] == algorithm), "{algorithm}");
     }
     assert_eq!(rows.iter().filter(|row| row["alg"].as_str().unwrap().starts_with("SLH-DSA")).count(), 36);
+    for set in ["LMS-SHA256-192-H10-W8", "LMS-SHA256-H10-W8", "XMSS-SHA2_10_192", "XMSS-SHA2_10_256"] {
+        let of_set: Vec<_> = rows.iter().filter(|row| row["alg"] == set).collect();
+        let names: Vec<_> = of_set.iter().map(|row| row["op"].as_str().unwrap()).collect();
+        assert_eq!(names, ["keygen", "sign", "verify"], "{set}");
+    }
+    let lengths = |set: &str| {
+        let row = rows.iter().find(|row| row["alg"] == set).unwrap();
+        (row["publicBytes"].as_u64(), row["signatureBytes"].as_u64())
+    };
+    assert_eq!(lengths("ML-DSA-65"), (Some(1952), Some(3309)));
+    assert_eq!(lengths("SLH-DSA-SHA2-128s"), (Some(32), Some(7856)));
+    assert_eq!(lengths("LMS-SHA256-H10-W8"), (Some(56), Some(1452)));
+    assert_eq!(lengths("XMSS-SHA2_10_256"), (Some(68), Some(2500)));
+    assert_eq!(lengths("ML-KEM-768"), (None, None));
 }
 
 #[test]

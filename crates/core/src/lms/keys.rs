@@ -111,8 +111,8 @@ impl VerifyingKey {
         if codes.1 != ots.code() || !lms.goes_with(ots) {
             return Err(VerifyingKeyError::LmotsType(codes.1));
         }
-        if bytes.len() != lms.key_len() {
-            return Err(length(lms.key_len()));
+        if bytes.len() != lms.verifying_key_len() {
+            return Err(length(lms.verifying_key_len()));
         }
         let (mut identifier, mut root) = ([0; 16], [0; MAX_N]);
         identifier.copy_from_slice(&bytes[8..24]);
@@ -328,7 +328,7 @@ impl HssVerifyingKey {
 /// The bytes of the next tree's key, and their number.
 fn next_key<E>(read: &mut Read<'_, E>) -> Result<([u8; 24 + MAX_N], usize), StreamError<E>> {
     let code = number(read)?;
-    let len = LmsType::of_code(code).ok_or(StreamError::Invalid)?.key_len();
+    let len = LmsType::of_code(code).ok_or(StreamError::Invalid)?.verifying_key_len();
     let mut bytes = [0; 24 + MAX_N];
     bytes[..4].copy_from_slice(&code.to_be_bytes());
     read(&mut bytes[4..len]).map_err(StreamError::Read)?;

@@ -191,6 +191,12 @@ impl LmsType {
         self.0.h
     }
 
+    /// Bytes of a verifying key: 24 + n.
+    #[must_use]
+    pub const fn verifying_key_len(self) -> usize {
+        24 + self.0.n
+    }
+
     /// Bytes of a signature with these one-time signatures; `None` if they have another hash function or length.
     #[must_use]
     pub fn signature_len(self, one_time: LmotsType) -> Option<usize> {
@@ -200,11 +206,6 @@ impl LmsType {
     /// Returns true if both types have one hash function and length, which SP 800-208, §4, requires.
     pub(super) fn goes_with(self, one_time: LmotsType) -> bool {
         core::ptr::eq(self.0.family, one_time.0.family) && self.0.n == one_time.0.n
-    }
-
-    /// Bytes of a verifying key.
-    pub(super) const fn key_len(self) -> usize {
-        24 + self.0.n
     }
 }
 
