@@ -93,8 +93,8 @@ fn multiply_in<V: Digits, const D: usize>(shape: Shape, a: &[u64], b: &[u64], sc
         (1, 2, &[3]),
     ] {
         for (operand, points) in [(a, &mut *a_points), (b, &mut *b_points)] {
-            let part = |i: usize| &operand[i * third..][..third];
-            evaluate(shape, part(i), (i != j).then(|| part(j)), points, products, spare);
+            let (part, other) = (&operand[i * third..][..third], &operand[j * third..][..third]);
+            evaluate(shape, part, if i == j { None } else { Some(other) }, points, products, spare);
         }
         multiply_blocks::<V, D>(products, a_points, b_points);
         interpolate(shape, products, spare);
@@ -145,13 +145,33 @@ fn evaluate(
 #[inline(always)]
 fn split(from: &[u64], to: &mut [u64], half: usize) {
     for (from, to) in from.chunks_exact(2 * half).zip(to.chunks_exact_mut(3 * half)) {
-        let (low, high) = from.split_at(half);
-        let (halves, sum) = to.split_at_mut(2 * half);
-        halves.copy_from_slice(from);
-        for ((sum, low), high) in sum.iter_mut().zip(low).zip(high) {
-            *sum = low ^ high;
+        let (from_0, from_1) = from.split_at(half);
+        let (to_0, rest) = to.split_at_mut(half);
+        let (to_1, to_2) = rest.split_at_mut(half);
+        // Four words at once, all loaded before any is stored: what the compiler makes vectors of.
+        let chunks = quads(from_0).iter().zip(quads(from_1));
+        let places = quads_mut(to_0).iter_mut().zip(quads_mut(to_1)).zip(quads_mut(to_2));
+        for ((low, high), ((to_0, to_1), to_2)) in chunks.zip(places) {
+            let (low, high) = (*low, *high);
+            (*to_0, *to_1, *to_2) = (low, high, sum_of(low, high));
         }
     }
+}
+
+/// Groups of four words, of which there are whole ones.
+#[inline(always)]
+fn quads(words: &[u64]) -> &[[u64; 4]] {
+    words.as_chunks().0
+}
+
+#[inline(always)]
+fn quads_mut(words: &mut [u64]) -> &mut [[u64; 4]] {
+    words.as_chunks_mut().0
+}
+
+#[inline(always)]
+fn sum_of(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+    [a[0] ^ b[0], a[1] ^ b[1], a[2] ^ b[2], a[3] ^ b[3]]
 }
 
 /// The product of a part, from those of all blocks: in `products` after an even number of levels, else in `spare`.
@@ -171,19 +191,23 @@ fn interpolate(shape: Shape, products: &mut [u64], spare: &mut [u64]) {
 #[inline(always)]
 fn join(from: &[u64], to: &mut [u64], half: usize) {
     for (from, to) in from.chunks_exact(6 * half).zip(to.chunks_exact_mut(4 * half)) {
-        let (low, from) = from.split_at(2 * half);
-        let (high, sum) = from.split_at(2 * half);
+        let quarter = half >> 2;
+        let (from, to) = (quads(from), quads_mut(to));
+        let (low, from) = from.split_at(2 * quarter);
+        let (high, sum) = from.split_at(2 * quarter);
         let ((low_0, low_1), (high_0, high_1), (sum_0, sum_1)) =
-            (low.split_at(half), high.split_at(half), sum.split_at(half));
-        let (to_0, rest) = to.split_at_mut(half);
-        let (to_1, rest) = rest.split_at_mut(half);
-        let (to_2, to_3) = rest.split_at_mut(half);
-        to_0.copy_from_slice(low_0);
-        to_3.copy_from_slice(high_1);
-        for i in 0..half {
-            let middle = low_1[i] ^ high_0[i];
-            to_1[i] = middle ^ low_0[i] ^ sum_0[i];
-            to_2[i] = middle ^ high_1[i] ^ sum_1[i];
+            (low.split_at(quarter), high.split_at(quarter), sum.split_at(quarter));
+        let (to_0, rest) = to.split_at_mut(quarter);
+        let (to_1, rest) = rest.split_at_mut(quarter);
+        let (to_2, to_3) = rest.split_at_mut(quarter);
+        for i in 0..quarter {
+            let (low, high) = ([low_0[i], low_1[i]], [high_0[i], high_1[i]]);
+            let middle = sum_of(low[1], high[0]);
+            let (low_sum, high_sum) = (sum_of(low[0], sum_0[i]), sum_of(high[1], sum_1[i]));
+            to_0[i] = low[0];
+            to_1[i] = sum_of(middle, low_sum);
+            to_2[i] = sum_of(middle, high_sum);
+            to_3[i] = high[1];
         }
     }
 }
@@ -201,15 +225,7 @@ fn multiply_blocks<V: Digits, const D: usize>(products: &mut [u64], a: &[u64], b
 #[inline(always)]
 fn multiply_group<V: Digits, const D: usize>(out: &mut [u64], a: &[u64], b: &[u64]) {
     const { assert!(D & 1 == 0) };
-    // Each digit beside the sum of its words.
-    let load = |words: &[u64]| -> [[V; 2]; D] {
-        core::array::from_fn(|i| {
-            let digit = V::gather(&words[2 * i..], 2 * D);
-            [digit, digit.fold()]
-        })
-    };
-    let (a, b) = (load(a), load(b));
-    let mut store = |place: usize, digit: V| digit.scatter(&mut out[2 * place..], 4 * D);
+    let (a, b) = (load::<V, D>(a), load::<V, D>(b));
     // Three columns at a time, two of which no other pairs of digits add to.
     let mut carried = [V::zero(); 3];
     let mut above = V::zero();
@@ -231,15 +247,26 @@ fn multiply_group<V: Digits, const D: usize>(out: &mut [u64], a: &[u64], b: &[u6
         }
         for (place, sum) in sums[..2].iter().enumerate() {
             let [low, high] = combine(*sum);
-            store(pair + place, low.add(above));
+            low.add(above).scatter(&mut out[2 * (pair + place)..], 4 * D);
             above = high;
         }
         carried = sums[2];
         column += 1;
     }
     let [low, high] = combine(carried);
-    store(2 * D - 2, low.add(above));
-    store(2 * D - 1, high);
+    low.add(above).scatter(&mut out[4 * D - 4..], 4 * D);
+    high.scatter(&mut out[4 * D - 2..], 4 * D);
+}
+
+/// Each digit of the blocks, beside the sum of its words. No closures: they would be compiled without the caller's instructions.
+#[inline(always)]
+fn load<V: Digits, const D: usize>(words: &[u64]) -> [[V; 2]; D] {
+    let mut digits = [[V::zero(); 2]; D];
+    for (i, place) in digits.iter_mut().enumerate() {
+        let digit = V::gather(&words[2 * i..], 2 * D);
+        *place = [digit, digit.fold()];
+    }
+    digits
 }
 
 /// Adds the three products of a pair of digits.

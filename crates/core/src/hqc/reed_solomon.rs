@@ -131,7 +131,7 @@ impl Code {
         let mut remainder = [0_u64; SYNDROMES];
         let last = parity.len() - 1;
         for symbol in message.iter().rev() {
-            let gate = u32::from(*symbol) ^ (remainder[last >> 3] >> (8 * (last & 7))) as u32 & 0xff;
+            let gate = u32::from(*symbol ^ element(&remainder, last));
             for i in (1..SYNDROMES).rev() {
                 remainder[i] = remainder[i] << 8 | remainder[i - 1] >> 56;
             }
@@ -144,7 +144,7 @@ impl Code {
             }
         }
         for (i, symbol) in parity.iter_mut().enumerate() {
-            *symbol = (remainder[i >> 3] >> (8 * (i & 7))) as u8;
+            *symbol = element(&remainder, i);
         }
     }
 
@@ -170,20 +170,19 @@ impl Code {
         }
         mask_behind(&mut syndromes, self.parity());
         let solution: [u64; P] = solve(&syndromes, t);
-        let coefficient = |i: usize| (solution[i >> 3] >> (8 * (i & 7))) as u8;
         // Λ(x) = even(x²) + x·odd(x²), and its derivative is odd(x²); both at x = α^-j for every place j.
         let (mut even, mut odd, mut omega) = ([0; P], [0; P], [0; P]);
         for i in (0..=t >> 1).rev() {
             even = times(&even, &self.squares);
             odd = times(&odd, &self.squares);
-            add_to_all(&mut even, coefficient(t + 2 * i));
+            add_to_all(&mut even, element(&solution, t + 2 * i));
             if 2 * i < t {
-                add_to_all(&mut odd, coefficient(t + 2 * i + 1));
+                add_to_all(&mut odd, element(&solution, t + 2 * i + 1));
             }
         }
         for i in (0..t).rev() {
             omega = times(&omega, &self.places);
-            add_to_all(&mut omega, coefficient(i));
+            add_to_all(&mut omega, element(&solution, i));
         }
         let other = times(&odd, &self.places);
         let mut errors = product_of(&times(&omega, &self.scales), &inverse(&odd));
@@ -191,7 +190,7 @@ impl Code {
             *error &= !mask_of_nonzero(even ^ other);
         }
         for (i, symbol) in codeword.iter_mut().enumerate() {
-            *symbol ^= (errors[i >> 3] >> (8 * (i & 7))) as u8;
+            *symbol ^= element(&errors, i);
         }
     }
 }
@@ -224,6 +223,12 @@ fn doubled(x: u64) -> u64 {
     (x ^ high) << 1 ^ high >> 7 ^ high >> 5 ^ high >> 4 ^ high >> 3
 }
 
+/// Element i.
+#[inline(always)]
+fn element<const N: usize>(elements: &[u64; N], i: usize) -> u8 {
+    (elements[i >> 3] >> (8 * (i & 7))) as u8
+}
+
 #[inline(always)]
 fn add_to_all<const N: usize>(elements: &mut [u64; N], symbol: u8) {
     let all = u64::from(symbol) * ONES;
@@ -245,41 +250,46 @@ fn mask_behind<const N: usize>(elements: &mut [u64; N], len: usize) {
 #[inline(always)]
 fn times<const N: usize, const M: usize>(elements: &[u64; N], constants: &Multiples<M>) -> [u64; N] {
     const { assert!(N <= M) };
-    core::array::from_fn(|i| {
-        let mut sum = 0;
-        for (bit, multiple) in constants.iter().enumerate() {
-            sum ^= masks_of_bit(elements[i], bit) & multiple[i];
+    // Loops, for closures would be compiled without the caller's instructions.
+    let mut sums = [0; N];
+    for (bit, multiple) in constants.iter().enumerate() {
+        for i in 0..N {
+            sums[i] ^= masks_of_bit(elements[i], bit) & multiple[i];
         }
-        sum
-    })
+    }
+    sums
 }
 
 /// The products of pairs of elements.
 #[inline(always)]
 fn product_of<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
-    core::array::from_fn(|i| {
-        let mut sum = 0;
-        for bit in (0..8).rev() {
-            sum = doubled(sum) ^ a[i] & masks_of_bit(b[i], bit);
+    let mut sums = [0; N];
+    for bit in (0..8).rev() {
+        for i in 0..N {
+            sums[i] = doubled(sums[i]) ^ a[i] & masks_of_bit(b[i], bit);
         }
-        sum
-    })
+    }
+    sums
+}
+
+/// Each element to the power of 2^times.
+#[inline(always)]
+fn squared<const N: usize>(x: &[u64; N], times: u32) -> [u64; N] {
+    let mut power = *x;
+    for _ in 0..times {
+        power = product_of(&power, &power);
+    }
+    power
 }
 
 /// The inverses of the elements, x^254; zero of zero.
 #[inline(always)]
 fn inverse<const N: usize>(x: &[u64; N]) -> [u64; N] {
-    let squared = |mut a: [u64; N], times: u32| {
-        for _ in 0..times {
-            a = product_of(&a, &a);
-        }
-        a
-    };
-    let x2 = squared(*x, 1);
+    let x2 = squared(x, 1);
     let x3 = product_of(&x2, x);
-    let x12 = squared(x3, 2);
+    let x12 = squared(&x3, 2);
     let x15 = product_of(&x12, &x3);
-    let x240 = squared(x15, 4);
+    let x240 = squared(&x15, 4);
     product_of(&product_of(&x240, &x12), &x2)
 }
 
@@ -295,8 +305,11 @@ fn solve<const S: usize, const L: usize>(syndromes: &[u64; S], t: usize) -> [u64
     let (mut gamma, mut degree) = (1_u32, 0_u32);
     for _ in 0..2 * t {
         let discrepancy = (delta[0] & 0xff) as u32;
-        let shifted: [u64; L] =
-            core::array::from_fn(|i| delta[i] >> 8 | delta.get(i + 1).map_or(0, |next| next << 56));
+        let mut shifted = [0; L];
+        for i in 0..L {
+            let next = if i + 1 < L { delta[i + 1] } else { 0 };
+            shifted[i] = delta[i] >> 8 | next << 56;
+        }
         // γ·δ + δ_0·θ.
         let mut next = [0; L];
         for bit in (0..8).rev() {
