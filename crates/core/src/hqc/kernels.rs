@@ -13,11 +13,14 @@ use super::reed_muller;
 use super::support::{self, Positions};
 use crate::cpu::{self, Level};
 
+/// A product to `out`, with its factors and the words that it works in.
+pub(super) type Multiply = fn(params: &Params, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]);
+
 /// One table.
 pub(super) struct Kernels {
     pub level: Level,
     /// a·b modulo X^n - 1, of padded polynomials below X^n; works in `product::scratch_len` words.
-    pub multiply: fn(params: &Params, out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64]),
+    pub multiply: Multiply,
     /// The vector of weight `bytes.len()/4` that Sendrier's sampler makes of the bytes.
     pub sample: fn(params: &Params, words: &mut [u64], bytes: &[u8]),
     /// The vector with these positions, of so many.

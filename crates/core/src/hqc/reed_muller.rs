@@ -98,7 +98,7 @@ mod tests {
         for symbol in 0..=u8::MAX {
             let codeword = encode(symbol);
             for point in 0..128 {
-                let value = (u32::from(symbol & 127) & point).count_ones() as u8 + (symbol >> 7) & 1;
+                let value = ((u32::from(symbol & 127) & point).count_ones() as u8 ^ (symbol >> 7)) & 1;
                 assert_eq!((codeword[(point >> 6) as usize] >> (point & 63) & 1) as u8, value);
             }
         }

@@ -213,13 +213,13 @@ fn masks_of_bit(x: u64, bit: usize) -> u64 {
 #[inline(always)]
 fn mask_of_nonzero(x: u64) -> u64 {
     let low = 0x7f * ONES;
-    masks_of_bit((x & low) + low | x, 7)
+    masks_of_bit(((x & low) + low) | x, 7)
 }
 
 /// Each element times X.
 #[inline(always)]
 fn doubled(x: u64) -> u64 {
-    let high = x & 0x80 * ONES;
+    let high = x & (0x80 * ONES);
     (x ^ high) << 1 ^ high >> 7 ^ high >> 5 ^ high >> 4 ^ high >> 3
 }
 
@@ -300,7 +300,8 @@ fn inverse<const N: usize>(x: &[u64; N]) -> [u64; N] {
 fn solve<const S: usize, const L: usize>(syndromes: &[u64; S], t: usize) -> [u64; L] {
     let mut delta = [0; L];
     delta[..S].copy_from_slice(syndromes);
-    delta[3 * t >> 3] |= 1 << (8 * (3 * t & 7));
+    let last = 3 * t;
+    delta[last >> 3] |= 1 << (8 * (last & 7));
     let mut theta = delta;
     let (mut gamma, mut degree) = (1_u32, 0_u32);
     for _ in 0..2 * t {

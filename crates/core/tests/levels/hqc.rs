@@ -24,16 +24,20 @@ fn accumulate() -> [u8; 32] {
             }
             let dk = DecapsulationKey::from_seed(set, &seed);
             let ek = dk.encapsulation_key();
-            let (mut c, shared) = ek.encapsulate_deterministic(&m, &salt).unwrap();
+            let (mut c, shared) = ek.encapsulate_deterministic(&m, &salt).expect("a message of this length");
             output.update(dk.to_encoded().expose()).update(&c).update(shared.expose());
-            assert_eq!(dk.decapsulate(&c).unwrap().expose(), shared.expose(), "{set:?}");
-            let once = EncapsulationKeyRef::from_ref(set, ek.as_bytes()).unwrap();
-            assert_eq!(once.encapsulate_deterministic(&m, &salt).unwrap().0, c);
+            assert_eq!(
+                dk.decapsulate(&c).expect("the length of the set").expose(),
+                shared.expose(),
+                "{set:?}"
+            );
+            let once = EncapsulationKeyRef::from_ref(set, ek.as_bytes()).expect("our own key");
+            assert_eq!(once.encapsulate_deterministic(&m, &salt).expect("as above").0, c);
             c[7] ^= 16;
-            output.update(dk.decapsulate(&c).unwrap().expose());
+            output.update(dk.decapsulate(&c).expect("the length of the set").expose());
             // Nothing but noise, of which the decoder makes anything.
             input.squeeze(&mut c);
-            output.update(dk.decapsulate(&c).unwrap().expose());
+            output.update(dk.decapsulate(&c).expect("the length of the set").expose());
         }
     }
     let mut digest = [0; 32];
