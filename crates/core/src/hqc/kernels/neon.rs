@@ -3,6 +3,7 @@
 #![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
 use core::arch::aarch64::*;
+use core::mem::transmute;
 
 use super::Kernels;
 use crate::cpu::Level;
@@ -68,9 +69,12 @@ impl Digits for Digit {
 
     #[inline(always)]
     fn multiply_low(self, other: Self) -> Self {
-        // SAFETY: this type is used behind `multiply` alone, which has PMULL.
+        // SAFETY: this type is used behind `multiply` alone, which has PMULL; the 128 bits of a product are two words.
         Self(unsafe {
-            vreinterpretq_u64_p128(vmull_p64(vgetq_lane_u64::<0>(self.0), vgetq_lane_u64::<0>(other.0)))
+            transmute::<u128, uint64x2_t>(vmull_p64(
+                vgetq_lane_u64::<0>(self.0),
+                vgetq_lane_u64::<0>(other.0),
+            ))
         })
     }
 
@@ -78,9 +82,9 @@ impl Digits for Digit {
     fn multiply_high(self, other: Self) -> Self {
         // SAFETY: as above.
         Self(unsafe {
-            vreinterpretq_u64_p128(vmull_high_p64(
-                vreinterpretq_p64_u64(self.0),
-                vreinterpretq_p64_u64(other.0),
+            transmute::<u128, uint64x2_t>(vmull_p64(
+                vgetq_lane_u64::<1>(self.0),
+                vgetq_lane_u64::<1>(other.0),
             ))
         })
     }
