@@ -28,7 +28,7 @@
 //! | ciphertext | 4433 | 8978 | 14421 |
 //! | shared secret | 32 | 32 | 32 |
 //!
-//! Every key needs the heap (feature `alloc`): operations take 25 to 120 KiB of it while they run.
+//! Every key needs the heap (feature `alloc`): an operation takes 30 to 140 KiB of it while it runs.
 //!
 //! # Side channels
 //!

@@ -17,7 +17,7 @@ use crate::rng;
 use crate::secret::{self, Secret, StackGuard, declassify};
 
 /// The stack that the work behind a door uses at most.
-pub(super) const DEPTH: usize = 24 * 1024;
+pub(super) const DEPTH: usize = 16 * 1024;
 
 /// The message and the salt of an encapsulation.
 pub(super) type Drawn = Secret<[u8; MAX_K + SALT]>;

@@ -3,7 +3,6 @@
 #![allow(unsafe_code)] // Intrinsics inside a trait whose methods cannot name their features.
 
 use core::arch::aarch64::*;
-use core::mem::transmute;
 
 use super::Kernels;
 use crate::cpu::Level;
@@ -69,24 +68,14 @@ impl Digits for Digit {
 
     #[inline(always)]
     fn multiply_low(self, other: Self) -> Self {
-        // SAFETY: this type is used behind `multiply` alone, which has PMULL; the 128 bits of a product are two words.
-        Self(unsafe {
-            transmute::<u128, uint64x2_t>(vmull_p64(
-                vgetq_lane_u64::<0>(self.0),
-                vgetq_lane_u64::<0>(other.0),
-            ))
-        })
+        // SAFETY: this type is used behind `multiply` alone, which has PMULL.
+        Self(unsafe { product_of_low(self.0, other.0) })
     }
 
     #[inline(always)]
     fn multiply_high(self, other: Self) -> Self {
         // SAFETY: as above.
-        Self(unsafe {
-            transmute::<u128, uint64x2_t>(vmull_p64(
-                vgetq_lane_u64::<1>(self.0),
-                vgetq_lane_u64::<1>(other.0),
-            ))
-        })
+        Self(unsafe { product_of_high(self.0, other.0) })
     }
 
     #[inline(always)]
@@ -106,6 +95,18 @@ impl Digits for Digit {
         // SAFETY: Advanced SIMD is part of this target.
         Self(unsafe { vextq_u64::<1>(self.0, vdupq_n_u64(0)) })
     }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn product_of_low(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vreinterpretq_u64_p128(vmull_p64(vgetq_lane_u64::<0>(a), vgetq_lane_u64::<0>(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn product_of_high(a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+    vreinterpretq_u64_p128(vmull_high_p64(vreinterpretq_p64_u64(a), vreinterpretq_p64_u64(b)))
 }
 
 /// [`reed_muller::decode`], with eight sums in a register.
