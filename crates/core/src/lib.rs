@@ -15,6 +15,8 @@ pub mod cpu;
 #[cfg(feature = "alloc")]
 mod engine;
 mod filled;
+#[cfg(feature = "hqc")]
+pub mod hqc;
 pub mod lms;
 mod many;
 #[cfg(feature = "alloc")]

@@ -2,6 +2,8 @@
 //!
 //! A program of its own: [`gambeson::cpu::limit`] holds for the whole process. Its tests take turns.
 
+#[cfg(feature = "hqc")]
+mod hqc;
 #[cfg(all(feature = "alloc", feature = "getrandom"))]
 mod mldsa_levels;
 #[cfg(feature = "alloc")]

@@ -1,5 +1,7 @@
 //! Tests of the public interface, as one test program: a file for each standard.
 
+#[cfg(feature = "hqc")]
+mod hqc;
 #[cfg(all(feature = "alloc", feature = "hazmat"))]
 mod lms;
 #[cfg(all(feature = "alloc", feature = "getrandom"))]
