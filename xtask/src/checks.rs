@@ -251,8 +251,7 @@ pub fn of_channels(workspace: &Workspace, command: &[&str]) -> Command {
 const INTEROP: &str = "gambeson-interop";
 
 /// Features of the tests beside the defaults.
-const FEATURES: &str =
-    "gambeson/hazmat,gambeson/rustcrypto,gambeson/self-test,gambeson/sp800-230-draft,gambeson/hqc,gambeson-cli/sim";
+const FEATURES: &str = "gambeson/hazmat,gambeson/rustcrypto,gambeson/self-test,gambeson/sp800-230-draft,gambeson/hqc,gambeson-cli/sim";
 
 /// Selects the packages and features of all tests but those of `xtask`: one set of features, for which everything is built once. Cargo gives
 /// a library the features that all selected packages ask for.
