@@ -1,7 +1,7 @@
 //! The product of polynomials over GF(2) modulo X^n - 1, one text for every instruction that multiplies without carries.
 //!
 //! Karatsuba's method splits in three once, one part after the other, and then in two until blocks are left. The products of all blocks of a part
-//! are made side by side, each in a lane of 128 bits: lanes do not exchange anything. Within a block digits of 128 bits are multiplied column by
+//! are made side by side, each in a lane of 128 bits: lanes do not exchange anything. A block is split once more; digits of 128 bits are multiplied column by
 //! column; of each digit pair the products of the low words, of the high words and of the sums of both are added up, and combined once a column.
 
 use super::params::{Params, Shape};
@@ -53,9 +53,9 @@ pub(super) fn multiply<V: Digits>(
 ) {
     let shape = params.shape;
     match shape.digits {
-        6 => multiply_in::<V, 6>(shape, a, b, scratch),
-        10 => multiply_in::<V, 10>(shape, a, b, scratch),
-        12 => multiply_in::<V, 12>(shape, a, b, scratch),
+        6 => multiply_in::<V, 3>(shape, a, b, scratch),
+        10 => multiply_in::<V, 5>(shape, a, b, scratch),
+        12 => multiply_in::<V, 6>(shape, a, b, scratch),
         _ => unreachable!("no set has such blocks"),
     }
     reduce(params.n, out, &scratch[..2 * shape.words()]);
@@ -75,7 +75,7 @@ fn reduce(n: usize, out: &mut [u64], product: &[u64]) {
 
 /// The whole product, in the first words of `scratch`.
 #[inline(always)]
-fn multiply_in<V: Digits, const D: usize>(shape: Shape, a: &[u64], b: &[u64], scratch: &mut [u64]) {
+fn multiply_in<V: Digits, const H: usize>(shape: Shape, a: &[u64], b: &[u64], scratch: &mut [u64]) {
     let third = shape.third();
     let points = shape.blocks() * shape.block();
     let (product, rest) = scratch.split_at_mut(6 * third);
@@ -96,7 +96,7 @@ fn multiply_in<V: Digits, const D: usize>(shape: Shape, a: &[u64], b: &[u64], sc
             let (part, other) = (&operand[i * third..][..third], &operand[j * third..][..third]);
             evaluate(shape, part, if i == j { None } else { Some(other) }, points, products, spare);
         }
-        multiply_blocks::<V, D>(products, a_points, b_points);
+        multiply_blocks::<V, H>(products, a_points, b_points, 3_usize.pow(shape.levels));
         interpolate(shape, products, spare);
         let part = if shape.levels & 1 == 0 { &*products } else { &*spare };
         for place in places {
@@ -212,61 +212,84 @@ fn join(from: &[u64], to: &mut [u64], half: usize) {
     }
 }
 
-/// The products of blocks of `D` digits.
+/// The products of `count` blocks, of twice `H` digits.
 #[inline(always)]
-fn multiply_blocks<V: Digits, const D: usize>(products: &mut [u64], a: &[u64], b: &[u64]) {
-    let groups = a.chunks_exact(2 * D * V::LANES).zip(b.chunks_exact(2 * D * V::LANES));
-    for ((a, b), out) in groups.zip(products.chunks_exact_mut(4 * D * V::LANES)) {
-        multiply_group::<V, D>(out, a, b);
+fn multiply_blocks<V: Digits, const H: usize>(products: &mut [u64], a: &[u64], b: &[u64], count: usize) {
+    let words = 4 * H * V::LANES;
+    let groups = a.chunks_exact(words).zip(b.chunks_exact(words));
+    let groups = groups.zip(products.chunks_exact_mut(2 * words));
+    for ((a, b), out) in groups.take(count.div_ceil(V::LANES)) {
+        multiply_group::<V, H>(out, a, b);
     }
 }
 
-/// The products of as many blocks as a vector has lanes.
+/// The products of as many blocks as a vector has lanes, by Karatsuba's method once more, between registers.
 #[inline(always)]
-fn multiply_group<V: Digits, const D: usize>(out: &mut [u64], a: &[u64], b: &[u64]) {
-    const { assert!(D & 1 == 0) };
-    let (a, b) = (load::<V, D>(a), load::<V, D>(b));
-    // Three columns at a time, two of which no other pairs of digits add to.
-    let mut carried = [V::zero(); 3];
-    let mut above = V::zero();
-    let mut column = 0;
-    while column < D - 1 {
-        let pair = column << 1;
-        let mut sums = [carried, [V::zero(); 3], [V::zero(); 3]];
-        let half = D >> 1;
-        let first = (column + 1).saturating_sub(half);
-        let mut i = first;
-        while i <= column && i < half {
-            let j = column - i;
-            let [a_0, a_1, b_0, b_1] = [a[2 * i], a[2 * i + 1], b[2 * j], b[2 * j + 1]];
-            multiply_add(&mut sums[0], a_0, b_0);
-            multiply_add(&mut sums[1], a_0, b_1);
-            multiply_add(&mut sums[1], a_1, b_0);
-            multiply_add(&mut sums[2], a_1, b_1);
-            i += 1;
+fn multiply_group<V: Digits, const H: usize>(out: &mut [u64], a: &[u64], b: &[u64]) {
+    let (a, b) = ([load::<V, H>(a, 0), load::<V, H>(a, H)], [load::<V, H>(b, 0), load::<V, H>(b, H)]);
+    let low = multiply_digits(&a[0], &b[0]);
+    let high = multiply_digits(&a[1], &b[1]);
+    let both = multiply_digits(&sums(&a), &sums(&b));
+    for i in 0..H {
+        let middle = low[1][i].add(high[0][i]);
+        let quarters = [
+            low[0][i],
+            middle.add(low[0][i]).add(both[0][i]),
+            middle.add(high[1][i]).add(both[1][i]),
+            high[1][i],
+        ];
+        for (quarter, digit) in quarters.into_iter().enumerate() {
+            digit.scatter(&mut out[2 * (quarter * H + i)..], 8 * H);
         }
-        for (place, sum) in sums[..2].iter().enumerate() {
-            let [low, high] = combine(*sum);
-            low.add(above).scatter(&mut out[2 * (pair + place)..], 4 * D);
-            above = high;
-        }
-        carried = sums[2];
-        column += 1;
     }
-    let [low, high] = combine(carried);
-    low.add(above).scatter(&mut out[4 * D - 4..], 4 * D);
-    high.scatter(&mut out[4 * D - 2..], 4 * D);
 }
 
-/// Each digit of the blocks, beside the sum of its words. No closures: they would be compiled without the caller's instructions.
+/// `H` digits of the blocks from one on, each beside the sum of its words. No closures: they would be compiled without the caller's
+/// instructions.
 #[inline(always)]
-fn load<V: Digits, const D: usize>(words: &[u64]) -> [[V; 2]; D] {
-    let mut digits = [[V::zero(); 2]; D];
+fn load<V: Digits, const H: usize>(words: &[u64], first: usize) -> [[V; 2]; H] {
+    let mut digits = [[V::zero(); 2]; H];
     for (i, place) in digits.iter_mut().enumerate() {
-        let digit = V::gather(&words[2 * i..], 2 * D);
+        let digit = V::gather(&words[2 * (first + i)..], 4 * H);
         *place = [digit, digit.fold()];
     }
     digits
+}
+
+/// The sums of both halves.
+#[inline(always)]
+fn sums<V: Digits, const H: usize>(halves: &[[[V; 2]; H]; 2]) -> [[V; 2]; H] {
+    let mut sums = halves[0];
+    for (sum, other) in sums.iter_mut().zip(&halves[1]) {
+        *sum = [sum[0].add(other[0]), sum[1].add(other[1])];
+    }
+    sums
+}
+
+/// The product of `H` digits and `H` digits, in two halves, column by column.
+#[inline(always)]
+fn multiply_digits<V: Digits, const H: usize>(a: &[[V; 2]; H], b: &[[V; 2]; H]) -> [[V; H]; 2] {
+    let mut product = [[V::zero(); H]; 2];
+    let mut above = V::zero();
+    for column in 0..2 * H - 1 {
+        let mut sums = [V::zero(); 3];
+        for i in 0..H {
+            // As a condition in a loop of a fixed length, which is unrolled.
+            if i <= column && column - i < H {
+                multiply_add(&mut sums, a[i], b[column - i]);
+            }
+        }
+        let [low, high] = combine(sums);
+        let digit = low.add(above);
+        if column < H {
+            product[0][column] = digit;
+        } else {
+            product[1][column - H] = digit;
+        }
+        above = high;
+    }
+    product[1][H - 1] = above;
+    product
 }
 
 /// Adds the three products of a pair of digits.

@@ -1,5 +1,8 @@
 //! HQC under every level that this machine can run.
 
+#[path = "../suite/hqc/vectors.rs"]
+mod vectors;
+
 use crate::LIMIT;
 use gambeson::cpu::{self, Level};
 use gambeson::hqc::{self, DecapsulationKey, EncapsulationKeyRef, ParameterSet, Profile};
@@ -46,7 +49,7 @@ fn accumulate() -> [u8; 32] {
 }
 
 #[test]
-fn every_table_of_hqc_gives_the_results_of_the_portable_one() {
+fn every_table_of_hqc_gives_the_results_of_the_portable_one_and_the_published_ones() {
     let _limit = LIMIT.lock();
     cpu::limit(Level::Portable);
     assert_eq!(hqc::kernels(), Level::Portable);
@@ -63,6 +66,7 @@ fn every_table_of_hqc_gives_the_results_of_the_portable_one() {
         }
         println!("{level}: {}", hqc::kernels());
         assert_eq!(accumulate(), expected, "{level}");
+        vectors::run_all();
         let messages: Vec<_> = publics.iter().map(|ek| vec![8; ek.parameter_set().message_len()]).collect();
         let items: Vec<_> =
             publics.iter().zip(&messages).map(|(ek, m)| (ek, m.as_slice(), &[9; 16])).collect();
