@@ -37,8 +37,8 @@ pub(super) fn is_absent(positions: &Positions, position: u32) -> u32 {
     absent
 }
 
-/// The positions of Sendrier's sampler, each uniform among those from i on; of two that are equal the last is kept, and position i takes the place of
-/// the other: CHES 2021, "Secure sampling of constant-weight words", Algorithm 5.
+/// The positions of Sendrier's sampler (eprint 2021/1631), each uniform among those from i on; of two that are equal the last is kept, and position
+/// i takes the place of the other.
 #[inline(always)]
 pub(super) fn positions_of(n: u32, bytes: &[u8], positions: &mut Positions) {
     let words = bytes.as_chunks::<4>().0;
