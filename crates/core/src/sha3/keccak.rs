@@ -107,19 +107,9 @@ pub(super) fn permute<L: Lane>(a: &mut [L; 25]) {
 }
 
 /// Keccak-p\[1600, 12\] (FIPS 202, §3.3): the last twelve rounds of Keccak-f\[1600\].
-pub(super) fn permute_reduced(a: &mut [u64; 25]) {
-    rounds_of_words(a, &ROUND_CONSTANTS[12..]);
-}
-
-/// Keccak-f\[1600\] of words.
-pub(super) fn permute_words(a: &mut [u64; 25]) {
-    rounds_of_words(a, &ROUND_CONSTANTS);
-}
-
-/// The rounds of all permutations of words: each copy of them takes the compiler a second.
 #[inline(never)]
-fn rounds_of_words(a: &mut [u64; 25], constants: &[u64]) {
-    rounds(a, constants);
+pub(super) fn permute_reduced(a: &mut [u64; 25]) {
+    rounds(a, &ROUND_CONSTANTS[12..]);
 }
 
 /// An even number of rounds, so many in each turn of the loop as the lanes like.
