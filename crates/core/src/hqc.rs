@@ -32,9 +32,11 @@
 //!
 //! # Side channels
 //!
-//! Time does not depend on secrets, except on how many candidates the key sampler rejects, which tells nothing of those that it keeps. There
-//! is **no protection against power analysis**: the encoder of the Reed–Muller code leaks the message in one trace of other implementations
-//! (eprint 2026/071), and the product of decryption leaks the key (arXiv 2601.07634). The encoder here takes no masks from bits of the message,
+//! The text is written so that time does not depend on secrets, except on how many candidates the key sampler rejects, which tells nothing of
+//! those that it keeps. The gates that hold the machine code of other modules to that do not run this one yet.
+//!
+//! There is **no protection against power analysis**: the encoder of the Reed–Muller code leaks the message in one trace of other
+//! implementations (eprint 2026/071), and the product of decryption leaks the key (arXiv 2601.07634). The encoder here takes no masks from bits of the message,
 //! which is no defence by itself.
 //!
 //! # Forms of a key
