@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What `gambeson bench --op` selects: a family of algorithms each.
+/// Values of `gambeson bench --op`: each selects a family of algorithms.
 const FAMILIES: [&str; 4] = ["ML-DSA", "SLH-DSA-SHA2", "LMS", "XMSS"];
 
 /// For how long each operation is measured.

@@ -175,7 +175,7 @@ macro_rules! encapsulation {
                 Ok(returned(self.source(), m, salt))
             }
 
-            /// The same, into the caller's memory of [`ParameterSet::ciphertext_len`] bytes.
+            /// Encapsulates deterministically into the caller's memory of [`ParameterSet::ciphertext_len`] bytes.
             ///
             /// # Errors
             ///
@@ -336,7 +336,7 @@ impl DecapsulationKey {
         decapsulated(self.task(c, &mut [0; SEED]))
     }
 
-    /// The same, to the caller's `shared`.
+    /// Decapsulates into the caller's `shared`.
     ///
     /// # Errors
     ///
@@ -365,7 +365,7 @@ fn decapsulate(task: Decapsulation<'_>) -> Result<(), LengthError> {
     Ok(())
 }
 
-/// The same, to a secret that is returned.
+/// Decapsulates into a secret that is returned.
 fn decapsulated(task: Decapsulation<'_>) -> Result<SharedSecret, LengthError> {
     let mut shared = Secret::new([0; SEED]);
     // Until the secret was taken, which goes through vector registers.
@@ -426,7 +426,7 @@ impl<'a> DecapsulationKeyRef<'a> {
         decapsulated(self.task(c, &mut [0; SEED]))
     }
 
-    /// The same, to the caller's `shared`.
+    /// Decapsulates into the caller's `shared`.
     ///
     /// # Errors
     ///
@@ -525,7 +525,7 @@ impl CompactDecapsulationKey {
         self.prepare().decapsulate(c)
     }
 
-    /// The same, to the caller's `shared`.
+    /// Decapsulates into the caller's `shared`.
     ///
     /// # Errors
     ///

@@ -69,7 +69,7 @@ pub(super) struct Decapsulation<'a> {
     pub shared: &'a mut [u8; SEED],
 }
 
-/// What hashes give for an encryption: the shared secret and θ, then XOF(θ).
+/// Outputs of the hashes for an encryption: the shared secret and θ, then XOF(θ).
 struct Hashed {
     digest: Secret<[u8; 2 * SEED]>,
     randomness: Secret<Vec<u8>>,

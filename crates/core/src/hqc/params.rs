@@ -205,7 +205,7 @@ sets! {
 }
 
 impl ParameterSet {
-    /// The same set in another published version.
+    /// Returns this set in another published version.
     #[must_use]
     pub const fn with_profile(self, profile: Profile) -> Self {
         Self { params: self.params, profile }

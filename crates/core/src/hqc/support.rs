@@ -6,7 +6,7 @@ use crate::secret::{Secret, barrier};
 /// Positions, in chunks of sixteen; those behind the weight are no positions.
 pub(super) type Positions = [[u32; 16]; 10];
 
-/// What stands in the place of a position where there is none.
+/// Placeholder of a position that is not set.
 pub(super) const NONE: u32 = u32::MAX;
 
 const _: () = assert!(MAX_WEIGHT <= 160);
